@@ -1,0 +1,106 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// One section a layer, in the order of docs/architecture.md: a module imports only what stands above it here.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let strictC: [CSetting] = [
+  .unsafeFlags(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"])
+]
+
+/// A C library of the distribution, found by pkg-config.
+func library(_ name: String, pkgConfig: String, package: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+/// A module of ours with its tests; `tests` names what the tests need besides the module.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, swiftSettings: strict)
+}
+
+/// A target plugin: its logic, which tests link, and the few exported functions, which only the shared object holds.
+func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
+  [
+    .target(
+      name: "\(name)Logic", dependencies: ["TargetABI", "TargetKit"] + dependencies, path: "Plugins/\(name)/Logic",
+      swiftSettings: strict),
+    .target(
+      name: name, dependencies: ["TargetABI", "TargetKit", .target(name: "\(name)Logic")],
+      path: "Plugins/\(name)/Entry",
+      swiftSettings: strict,
+      linkerSettings: [
+        .unsafeFlags([
+          "-Xlinker", "--version-script=\(Context.packageDirectory)/Plugins/exports.map", "-Xlinker", "-z", "-Xlinker",
+          "nodelete",
+        ])
+      ]),
+  ]
+}
+
+let plugins = ["HTTPTarget", "FolderTarget"]
+
+var targets: [Target] = []
+
+// The border: what a target and a worker are written against.
+targets += [
+  .target(name: "TargetABI", path: "Sources/TargetABI", cSettings: strictC),
+  module("TargetKit", ["TargetABI"]),
+  .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
+  .executableTarget(
+    name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
+    cSettings: strictC),
+]
+
+// The ground: the kernel, JSON, archives.
+targets += [
+  library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
+  library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+  library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+  .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
+  module("RelaySystem", ["CRelaySystem"]),
+  module("RelayJSON", []),
+  module("RelayArchive", ["RelaySystem", "CArchive", "COpenSSL"]),
+]
+
+// The way of an artifact: what is configured, kept and delivered.
+targets += [
+  module("RelayConfig", ["RelayJSON", "RelaySystem"]),
+  module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
+  module("RelayDelivery", ["RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
+  module("RelayTemplates", ["RelayJSON"]),
+]
+
+// The plugins: each may use TargetKit and its own C library, nothing of the host.
+targets += plugin("HTTPTarget", ["CCurl", "COpenSSL"])
+targets += plugin("FolderTarget", [])
+
+// The use cases and the program.
+targets += [
+  module(
+    "RelayPipelines",
+    ["RelaySystem", "RelayJSON", "RelayArchive", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayTemplates"]),
+  .executableTarget(
+    name: "relay-host", dependencies: ["RelaySystem", "RelayJSON", "RelayConfig", "RelayPipelines"],
+    path: "Sources/RelayHost",
+    swiftSettings: strict),
+]
+
+let package = Package(
+  name: "relay-host",
+  products: [
+    .executable(name: "relay-host", targets: ["relay-host"]),
+    .executable(name: "relay-worker", targets: ["relay-worker"]),
+  ] + plugins.map { .library(name: $0, type: .dynamic, targets: [$0]) },
+  targets: targets
+)
