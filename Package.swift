@@ -74,6 +74,8 @@ targets += [
   module("RelayArchive", ["RelaySystem", "CArchive", "COpenSSL"]),
 ]
 
+targets += [tests("RelayJSONTests", ["RelayJSON"])]
+
 // The way of an artifact: what is configured, kept and delivered.
 targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
