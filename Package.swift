@@ -72,6 +72,7 @@ targets += [
   tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
   module("RelayArchive", ["RelaySystem", "CArchive", "COpenSSL"]),
+  tests("RelayArchiveTests", ["RelayArchive", "RelaySystem"]),
 ]
 
 targets += [tests("RelayJSONTests", ["RelayJSON"])]
@@ -80,6 +81,7 @@ targets += [tests("RelayJSONTests", ["RelayJSON"])]
 targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
+  tests("RelayQueueTests", ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive"]),
   module("RelayDelivery", ["RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
   module("RelayTemplates", ["RelayJSON"]),
 ]
