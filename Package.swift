@@ -13,6 +13,11 @@ let strictC: [CSetting] = [
   .unsafeFlags(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"])
 ]
 
+/// Keeps the Swift runtime, which the package manager links to every program, out of a program in C.
+let libcOnly = [
+  "-nostartfiles", "-no-toolchain-stdlib-rpath", "-use-ld=lld", "-Xlinker", "--remap-inputs=*libswiftCore.so=/dev/null",
+]
+
 /// A C library of the distribution, found by pkg-config.
 func library(_ name: String, pkgConfig: String, package: String) -> Target {
   .systemLibrary(
@@ -59,7 +64,7 @@ targets += [
   .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
   .executableTarget(
     name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
-    cSettings: strictC),
+    cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
 ]
 
 targets += [
