@@ -69,6 +69,7 @@ targets += [
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
   .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
   module("RelaySystem", ["CRelaySystem"]),
+  tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
   module("RelayArchive", ["RelaySystem", "CArchive", "COpenSSL"]),
 ]
