@@ -62,6 +62,14 @@ targets += [
     cSettings: strictC),
 ]
 
+targets += [
+  .target(name: "CRelayTestSupport", path: "Tests/CRelayTestSupport", cSettings: strictC),
+  .target(
+    name: "RelayTestSupport", dependencies: ["CRelayTestSupport"], path: "Tests/RelayTestSupport", swiftSettings: strict
+  ),
+  tests("TargetABITests", ["TargetABI", "RelayTestSupport"], exclude: ["Golden"]),
+]
+
 // The ground: the kernel, JSON, archives.
 targets += [
   library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
@@ -82,6 +90,9 @@ targets += [
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
   module("RelayDelivery", ["RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
   module("RelayTemplates", ["RelayJSON"]),
+]
+targets += [
+  tests("RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI"])
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
