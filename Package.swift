@@ -82,9 +82,12 @@ targets += [
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
   .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
   module("RelaySystem", ["CRelaySystem"]),
+  tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
   module("RelayArchive", ["RelaySystem", "CArchive", "COpenSSL"]),
 ]
+
+targets += [tests("RelayJSONTests", ["RelayJSON"])]
 
 // The way of an artifact: what is configured, kept and delivered.
 targets += [
