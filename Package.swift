@@ -93,7 +93,9 @@ targets += [tests("RelayJSONTests", ["RelayJSON"])]
 targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
-  module("RelayDelivery", ["RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
+  module(
+    "RelayDelivery",
+    ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
   module("RelayTemplates", ["RelayJSON"]),
 ]
 targets += [

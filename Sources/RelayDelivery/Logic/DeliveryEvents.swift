@@ -1,52 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayQueue
 import RelaySystem
-
-/// What one pipeline's delivery position is; this is what the marks on disk hold.
-package struct DeliveryPosition: Equatable, Sendable {
-  /// Every artifact up to this sequence has been delivered, set aside or dropped.
-  package var completedThrough: UInt64 = 0
-  /// The artifact at the head and how many of its parts were accepted; 0 when none was begun.
-  package var headSequence: UInt64 = 0
-  package var headArtifact: String = ""
-  package var partsDone: UInt32 = 0
-  /// Verdicts for the head's current part so far, the good ones aside.
-  package var attempts: UInt32 = 0
-  package var backoffStep: UInt32 = 0
-  /// The part's misbehaviours, and those in a row whatever the part.
-  package var partMisbehaviours: UInt32 = 0
-  package var rowMisbehaviours: UInt32 = 0
-  /// When the part was first tried, 0 before; wall clock, milliseconds.
-  package var firstAttempt: Int64 = 0
-  /// When the present wait began and when it ends, 0 without; wall clock, milliseconds.
-  package var waitStarted: Int64 = 0
-  package var nextAttempt: Int64 = 0
-  /// When the head first failed, 0 while nothing is wrong.
-  package var stuckSince: Int64 = 0
-  /// Delivered artifacts whose folders may still be there: they are removed, not sent.
-  package var pendingRemovals: [PendingRemoval] = []
-
-  package init() {}
-
-  package struct PendingRemoval: Equatable, Sendable {
-    package var sequence: UInt64
-    package var artifact: String
-    package init(sequence: UInt64, artifact: String) {
-      self.sequence = sequence
-      self.artifact = artifact
-    }
-  }
-
-  /// How many removals may be outstanding before the pipeline waits for the disk.
-  package static let mostPendingRemovals = 32
-}
 
 /// What the machine needs to know of the artifact at the head.
 package struct HeadArtifact: Equatable, Sendable {
   package var sequence: UInt64
-  package var artifact: String
+  package var artifact: Identifier
   package var partCount: UInt32
 
-  package init(sequence: UInt64, artifact: String, partCount: UInt32) {
+  package init(sequence: UInt64, artifact: Identifier, partCount: UInt32) {
     self.sequence = sequence
     self.artifact = artifact
     self.partCount = partCount
@@ -56,7 +18,7 @@ package struct HeadArtifact: Equatable, Sendable {
 /// What happened to a pipeline.
 package enum DeliveryEvent: Sendable {
   case loaded(
-    queue: [UInt64], position: DeliveryPosition, attention: Attention?, pausedByCommand: Bool)
+    queue: [UInt64], position: MarkRecord, attention: Attention?, pausedByCommand: Bool)
   case committed(sequence: UInt64)
   case opened(HeadArtifact)
   /// The artifact's folder isn't what was accepted.
@@ -99,7 +61,7 @@ package enum DeliveryAction: Equatable, Sendable {
   case releasePlace
   case send(number: UInt64, sequence: UInt64, part: UInt32, attempt: UInt32)
   case sendTest
-  case mark(DeliveryPosition)
+  case mark(MarkRecord)
   case moveToCorrupt(sequence: UInt64, reason: String)
   case setAside(sequence: UInt64, part: UInt32, attempts: UInt32, DeliveryVerdict)
   case remove(sequence: UInt64)
@@ -109,6 +71,6 @@ package enum DeliveryAction: Equatable, Sendable {
   case eraseDeliveryState
   case setTimer(BootTime?)
   case save(attention: Attention?, pausedByCommand: Bool)
-  case record(sequence: UInt64, part: UInt32, attempt: UInt32, DeliveryVerdict, nextAttempt: Int64?)
+  case record(sequence: UInt64, part: UInt32, attempt: UInt32, DeliveryVerdict, nextAttempt: WallTime?)
   case note(String)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayQueue
 import RelaySystem
 
 /// What people and the configuration say.

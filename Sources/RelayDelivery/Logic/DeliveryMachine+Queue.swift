@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayQueue
 import RelaySystem
 
 /// What the disk says: the queue as it was found, artifacts that open or don't, folders that moved.
 extension DeliveryMachine {
   mutating func load(
-    _ sequences: [UInt64], _ found: DeliveryPosition, _ stopped: Attention?, _ pausedByCommand: Bool, _ now: Moment
+    _ sequences: [UInt64], _ found: MarkRecord, _ stopped: Attention?, _ pausedByCommand: Bool, _ now: Moment
   ) {
     guard activity == .loading else { return }
     let early = queue
@@ -26,12 +27,10 @@ extension DeliveryMachine {
 
   /// What is left of a wait that was written down: never longer than the whole wait, whatever the wall clock did.
   func remainingWait(at wall: WallTime) -> Int64 {
-    guard position.nextAttempt > position.waitStarted else { return 0 }
+    guard let end = position.nextAttempt, let start = position.waitStarted, end > start else { return 0 }
     let longest = max(Int64(DeliveryRules.longestReceiverWait), rules.retryMost)
-    let (difference, overflow) = position.nextAttempt.subtractingReportingOverflow(position.waitStarted)
-    let whole = overflow ? longest : min(difference, longest)
-    let (left, tooFar) = position.nextAttempt.subtractingReportingOverflow(wall.milliseconds)
-    return tooFar ? (position.nextAttempt > 0 ? whole : 0) : max(0, min(left, whole))
+    let whole = min(end.milliseconds(since: start), longest)
+    return max(0, min(end.milliseconds(since: wall), whole))
   }
 
   mutating func opened(_ artifact: HeadArtifact) {
@@ -39,15 +38,15 @@ extension DeliveryMachine {
     activity = .none
     diskProblem = nil
     head = artifact
-    if position.headSequence != artifact.sequence || position.headArtifact != artifact.artifact {
+    if position.headSequence != artifact.sequence || position.headArtifactID != artifact.artifact {
       let wait = (position.waitStarted, position.nextAttempt, position.backoffStep, position.rowMisbehaviours)
       forgetHead()
       (position.waitStarted, position.nextAttempt, position.backoffStep, position.rowMisbehaviours) = wait
       position.headSequence = artifact.sequence
-      position.headArtifact = artifact.artifact
+      position.headArtifactID = artifact.artifact
     }
     // Marks that claim more parts than there are prove nothing: sending again is safe, skipping isn't.
-    if position.partsDone >= artifact.partCount { position.partsDone = 0 }
+    if position.headPartsDone >= artifact.partCount { position.headPartsDone = 0 }
   }
 
   mutating func damaged(_ sequence: UInt64, _ reason: String) {
@@ -95,22 +94,22 @@ extension DeliveryMachine {
   mutating func forgetHead() {
     head = nil
     position.headSequence = 0
-    position.headArtifact = ""
-    position.partsDone = 0
-    position.stuckSince = 0
+    position.headArtifactID = nil
+    position.headPartsDone = 0
+    position.stuckSince = nil
     forgetAttempts()
   }
 
   mutating func forgetAttempts() {
     position.attempts = 0
     position.partMisbehaviours = 0
-    position.firstAttempt = 0
+    position.firstAttempt = nil
   }
 
   mutating func beginWait(_ milliseconds: Int64, _ now: Moment) {
     notBefore = now.boot.advanced(milliseconds: milliseconds)
-    position.waitStarted = now.wall.milliseconds
-    position.nextAttempt = now.wall.advanced(milliseconds: milliseconds).milliseconds
+    position.waitStarted = now.wall
+    position.nextAttempt = now.wall.advanced(milliseconds: milliseconds)
   }
 
   mutating func marked() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayQueue
 import RelaySystem
 
 /// From verdict to action: the table of docs/operating.md.
@@ -18,7 +19,7 @@ extension DeliveryMachine {
     }
     startFailures = 0
     endSending()
-    let part = position.partsDone + 1
+    let part = position.headPartsDone + 1
     let attempt = position.attempts &+ 1
     switch verdict.code {
     case .delivered:
@@ -49,21 +50,21 @@ extension DeliveryMachine {
   }
 
   private mutating func record(
-    _ head: HeadArtifact, _ part: UInt32, _ attempt: UInt32, _ verdict: DeliveryVerdict, nextAttempt: Int64?
+    _ head: HeadArtifact, _ part: UInt32, _ attempt: UInt32, _ verdict: DeliveryVerdict, nextAttempt: WallTime?
   ) {
     actions.append(
       .record(sequence: head.sequence, part: part, attempt: attempt, verdict, nextAttempt: nextAttempt))
   }
 
   private mutating func delivered(_ head: HeadArtifact, _ now: Moment) {
-    position.partsDone += 1
+    position.headPartsDone += 1
     position.backoffStep = 0
     position.rowMisbehaviours = 0
-    position.stuckSince = 0
+    position.stuckSince = nil
     forgetAttempts()
     toDrop.remove(head.sequence)
-    if position.partsDone >= head.partCount {
-      position.pendingRemovals.append(.init(sequence: head.sequence, artifact: head.artifact))
+    if position.headPartsDone >= head.partCount {
+      position.pendingRemovals.append(.init(sequence: head.sequence, artifactID: head.artifact))
       removals.append(head.sequence)
       queue.remove(head.sequence)
       complete(head.sequence)
@@ -110,11 +111,11 @@ extension DeliveryMachine {
 
   private mutating func setAside(_ head: HeadArtifact, attempts: UInt32, _ verdict: DeliveryVerdict) {
     move(
-      .setAside(sequence: head.sequence, part: position.partsDone + 1, attempts: attempts, verdict), head.sequence)
+      .setAside(sequence: head.sequence, part: position.headPartsDone + 1, attempts: attempts, verdict), head.sequence)
   }
 
   private mutating func noteStuck(_ now: Moment) {
-    if position.stuckSince == 0 { position.stuckSince = now.wall.milliseconds }
+    if position.stuckSince == nil { position.stuckSince = now.wall }
   }
 
   mutating func stop(_ code: String, _ message: String, _ now: Moment) {

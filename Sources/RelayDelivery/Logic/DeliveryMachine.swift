@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayQueue
 import RelaySystem
 
 /// Decides what happens next for one pipeline: a value that takes events and returns actions.
@@ -37,7 +38,7 @@ package struct DeliveryMachine: Sendable {
 
   package internal(set) var rules: DeliveryRules
   package internal(set) var queue = SequenceQueue()
-  package internal(set) var position = DeliveryPosition()
+  package internal(set) var position = MarkRecord()
   package internal(set) var attention: Attention?
   package internal(set) var targetProblem: String?
   /// What keeps the disk from being read or written just now, for people; nil when all is well.
@@ -62,6 +63,9 @@ package struct DeliveryMachine: Sendable {
   var startFailures: UInt32 = 0
   var timer: BootTime?
   var actions: [DeliveryAction] = []
+
+  /// How many removals may be outstanding before the pipeline waits for the disk.
+  static let mostPendingRemovals = 32
 
   package init(rules: DeliveryRules) { self.rules = rules }
 
@@ -126,7 +130,7 @@ package struct DeliveryMachine: Sendable {
       toDrop.remove(sequence)
       return move(
         .setAside(
-          sequence: sequence, part: head?.sequence == sequence ? position.partsDone + 1 : 0,
+          sequence: sequence, part: head?.sequence == sequence ? position.headPartsDone + 1 : 0,
           attempts: head?.sequence == sequence ? position.attempts : 0,
           DeliveryVerdict(.refused, message: "Set aside by a person.")), sequence)
     }
@@ -139,7 +143,7 @@ package struct DeliveryMachine: Sendable {
       activity = .opening(next)
       return actions.append(.open(sequence: next))
     }
-    guard position.pendingRemovals.count < DeliveryPosition.mostPendingRemovals else { return }
+    guard position.pendingRemovals.count < Self.mostPendingRemovals else { return }
     guard now.boot >= notBefore else { return setTimer(notBefore) }
     guard hasPlace else {
       if !isAskingForPlace {
@@ -149,12 +153,12 @@ package struct DeliveryMachine: Sendable {
       return
     }
     setTimer(nil)
-    if position.firstAttempt == 0 { position.firstAttempt = now.wall.milliseconds }
+    if position.firstAttempt == nil { position.firstAttempt = now.wall }
     lastNumber &+= 1
     activity = .sending(lastNumber)
     actions.append(
       .send(
-        number: lastNumber, sequence: next, part: position.partsDone + 1, attempt: position.attempts &+ 1))
+        number: lastNumber, sequence: next, part: position.headPartsDone + 1, attempt: position.attempts &+ 1))
   }
 
   /// Whether something keeps this pipeline from sending until somebody acts.

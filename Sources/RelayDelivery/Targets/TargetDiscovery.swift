@@ -77,7 +77,7 @@ package actor TargetDiscovery {
     let (scanner, paths, known) = (scanner, folders.map(\.path), seen.mapValues(\.stamp))
     threads.run { [weak self, loop] in
       let results = scanner.scan(paths, known: known, wall: .now)
-      loop.post { self?.assumeIsolated { $0.scanned(results) } }
+      loop.post { [weak self] in self?.assumeIsolated { $0.scanned(results) } }
     }
   }
 
@@ -132,7 +132,7 @@ package actor TargetDiscovery {
     switch result {
     case .failure(let reason): return .broken(reason: reason.text)
     case .success(let bytes):
-      let (manifest, problems) = TargetManifest.read(bytes, file: file, hostVersion: hostVersion)
+      let (manifest, problems) = TargetManifest.read(bytes, origin: file, hostVersion: hostVersion)
       guard let manifest else {
         let reasons = problems.filter { $0.severity == .error }.prefix(3).map(\.message)
         return .broken(reason: "Its manifest is wrong: \(reasons.joined(separator: "; ")).")

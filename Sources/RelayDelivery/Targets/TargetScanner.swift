@@ -9,6 +9,9 @@ struct TargetScanner: Sendable {
     var size: Int64
     var inode: UInt64
     var changed: Int64
+
+    /// Of what can't be looked at.
+    static let none = Stamp(size: 0, inode: 0, changed: 0)
   }
 
   enum Finding: Equatable, Sendable {
@@ -29,7 +32,7 @@ struct TargetScanner: Sendable {
   func scan(_ folders: [String], known: [String: Stamp], wall: WallTime) -> [(file: String, finding: Finding)] {
     var results: [(String, Finding)] = []
     for folder in folders {
-      do {
+      do throws(SystemError) {
         let directory = try Directory(folder)
         for name in try directory.names() where name.hasSuffix(".so") && !name.hasPrefix(".") {
           let file = folder + "/" + name
@@ -37,7 +40,7 @@ struct TargetScanner: Sendable {
         }
       } catch {
         // A folder that isn't there yet is a folder without targets.
-        if !error.isMissing { results.append((folder, .broken(Stamp(size: 0, inode: 0, changed: 0), reason: error.message))) }
+        if !error.isMissing { results.append((folder, .broken(.none, reason: error.message))) }
       }
     }
     return results
@@ -46,7 +49,7 @@ struct TargetScanner: Sendable {
   private func look(at name: String, in folder: Directory, known: Stamp?, _ wall: WallTime) -> Finding {
     let file: Descriptor
     let stamp: Stamp
-    do {
+    do throws(SystemError) {
       // A link is fine here: a person put it; what counts is what it leads to now.
       file = try folder.openFollowing(name)
       let status = try file.status()
@@ -55,7 +58,7 @@ struct TargetScanner: Sendable {
       }
       stamp = Stamp(size: status.size, inode: status.inode, changed: status.changed)
     } catch {
-      return .broken(Stamp(size: 0, inode: 0, changed: 0), reason: "It can't be read: \(SystemError.text(of: error.code)).")
+      return .broken(.none, reason: "It can't be read: \(SystemError.text(of: error.code)).")
     }
     if stamp == known { return .same }
     let age = wall.milliseconds &* 1_000_000 &- stamp.changed

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayQueue
 import RelaySystem
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
     it.marksFail = false
     it.pass(milliseconds: 5000)
     #expect(it.sent == ["1.1", "1.2"])
-    #expect(it.marked.partsDone == 1)
+    #expect(it.marked.headPartsDone == 1)
   }
 
   @Test func `a part that was marked is not sent again after a crash, one that wasn't is sent once more`() {
@@ -310,7 +311,7 @@ import Testing
     it.start()
     let before = it.done.count
     for event: DeliveryEvent in [
-      .marked, .movedAway(sequence: 9), .opened(.init(sequence: 9, artifact: "x", partCount: 1)),
+      .marked, .movedAway(sequence: 9), .opened(.init(sequence: 9, artifact: .random(), partCount: 1)),
       .verdict(number: 99, DeliveryVerdict(.delivered)), .timer, .damaged(sequence: 9, reason: ""), .placeGranted,
       .testEnded(passed: true), .markFailed(reason: ""), .moveFailed(sequence: 9, reason: ""),
     ] { it.handle(event) }

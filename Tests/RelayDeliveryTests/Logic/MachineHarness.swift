@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayQueue
 import RelaySystem
 
 @testable import RelayDelivery
@@ -12,7 +13,7 @@ struct MachineHarness {
   /// Artifacts on the "disk": sequence to number of parts.
   var artifacts: [UInt64: UInt32] = [:]
   /// The last position that was written durably.
-  var marked = DeliveryPosition()
+  var marked = MarkRecord()
   var savedAttention: Attention?
   var savedPause = false
   var marksFail = false
@@ -59,7 +60,7 @@ struct MachineHarness {
   private mutating func perform(_ action: DeliveryAction) -> [DeliveryEvent] {
     switch action {
     case .open(let sequence):
-      return [.opened(.init(sequence: sequence, artifact: "artifact-\(sequence)", partCount: artifacts[sequence] ?? 1))]
+      return [.opened(.init(sequence: sequence, artifact: artifact(sequence), partCount: artifacts[sequence] ?? 1))]
     case .requestPlace: return [.placeGranted]
     case .send(let number, let sequence, let part, let attempt):
       sending = (number, sequence, part, attempt)
@@ -100,4 +101,9 @@ struct MachineHarness {
 
   /// How long it waits now, in milliseconds; nil when it doesn't.
   var wait: Int64? { machine.timer?.milliseconds(since: boot) }
+}
+
+/// Always the same identifier for a sequence.
+private func artifact(_ sequence: UInt64) -> Identifier {
+  Identifier(bytes: (0..<16).map { UInt8(truncatingIfNeeded: sequence >> UInt64(8 * ($0 % 8))) }) ?? .random()
 }
