@@ -85,6 +85,7 @@ targets += [
   tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
   module("RelayArchive", ["RelaySystem", "CArchive", "COpenSSL"]),
+  tests("RelayArchiveTests", ["RelayArchive", "RelaySystem"]),
 ]
 
 targets += [tests("RelayJSONTests", ["RelayJSON"])]
@@ -93,13 +94,15 @@ targets += [tests("RelayJSONTests", ["RelayJSON"])]
 targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
+  tests("RelayQueueTests", ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive"]),
   module(
     "RelayDelivery",
     ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
   module("RelayTemplates", ["RelayJSON"]),
 ]
 targets += [
-  tests("RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI"])
+  tests(
+    "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"])
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
