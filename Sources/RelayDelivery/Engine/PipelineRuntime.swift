@@ -14,7 +14,6 @@ final class PipelineRuntime {
   /// nil until its folder has been opened.
   var folder: PipelineFolder?
   var targetState: TargetState?
-  var log: DeliveryLog?
   /// The artifact at the head, when it is open.
   var artifact: QueuedArtifact?
   var worker: RunningWorker?
@@ -23,6 +22,8 @@ final class PipelineRuntime {
   var isHandling = false
   var lastSuccess: WallTime?
   var lastVerdict: DeliveryRecord?
+  /// How long the last delivery took.
+  var lastMilliseconds: Int64 = 0
   /// Who waits for a test's answer.
   var testWaiters: [@Sendable (DeliveryVerdict) -> Void] = []
   /// Gone from the configuration, or being removed: what is in flight may end, then the runtime goes.

@@ -97,5 +97,11 @@ extension DeliveryMachine {
   }
 
   package var isTesting: Bool { activity == .testing }
-  package var isSending: Bool { if case .sending = activity { true } else { false } }
+  package func isSending(_ number: UInt64) -> Bool { activity == .sending(number) }
+
+  /// For what is found out before the machine knows anything.
+  package mutating func noteDiskProblem(_ text: String) { diskProblem = text }
+
+  /// The timer that was set has been taken away by somebody else.
+  package mutating func forgetTimer() { timer = nil }
 }

@@ -84,7 +84,9 @@ package final class ControlClient {
 
   private static let gone = Refusal(
     .unreachable, .controlUnreachable, "The daemon closed the connection before it answered.",
-    hint: "whether it did what was asked is not known: look with `relay-host status`; a file submitted again arrives twice at most")
+    hint:
+      "whether it did what was asked is not known: look with `relay-host status`; a file submitted again arrives twice at most"
+  )
   private static let strange = Refusal(
     .fault, .controlProtocol, "The daemon's answer can't be understood.",
     hint: "are the daemon and this command of the same version? see `relay-host version`")

@@ -32,11 +32,12 @@ package final class ProgramLog: LogSink {
   package init(form: Form, least: LogLevel = .info, write: (@Sendable (String) -> Void)? = nil) {
     self.form = form
     self.least = least
-    self.write = write ?? { line in
-      let bytes = Array(line.utf8)
-      // A log that can't be written must not hold anything up.
-      _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
-    }
+    self.write =
+      write ?? { line in
+        let bytes = Array(line.utf8)
+        // A log that can't be written must not hold anything up.
+        _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+      }
   }
 
   /// What every text goes through before it is written: it blanks the values of secrets.
