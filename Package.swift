@@ -84,6 +84,11 @@ targets += [
   module("RelayTemplates", ["RelayJSON"]),
 ]
 
+targets += [
+  tests("RelayConfigTests", ["RelayConfig", "RelayJSON", "RelaySystem"], exclude: ["Golden"]),
+  tests("RelayTemplatesTests", ["RelayTemplates"]),
+]
+
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
 targets += plugin("HTTPTarget", ["CCurl", "COpenSSL"])
 targets += plugin("FolderTarget", [])
