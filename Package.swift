@@ -105,6 +105,11 @@ targets += [
     "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"])
 ]
 
+targets += [
+  tests("RelayConfigTests", ["RelayConfig", "RelayJSON", "RelaySystem"], exclude: ["Golden"]),
+  tests("RelayTemplatesTests", ["RelayTemplates"]),
+]
+
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
 targets += plugin("HTTPTarget", ["CCurl", "COpenSSL"])
 targets += plugin("FolderTarget", [])

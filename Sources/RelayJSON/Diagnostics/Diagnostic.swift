@@ -49,12 +49,14 @@ package struct Diagnostic: Equatable, Sendable {
 /// Gathers the problems of one file, each with its line.
 package struct DiagnosticList: Sendable {
   package let file: String
+  private let bytes: [UInt8]
   private let index: LineIndex
   private var found: [(code: DiagnosticCode, message: String, hint: String?, range: Range<Int>?)] = []
   private var masked: [Range<Int>] = []
 
   package init(file: String, bytes: [UInt8]) {
     self.file = file
+    self.bytes = bytes
     self.index = LineIndex(bytes)
   }
 
@@ -69,6 +71,16 @@ package struct DiagnosticList: Sendable {
     add(
       DiagnosticCode(error.kind) ?? .jsonUnexpectedCharacter, error.message, hint: error.kind.hint,
       at: error.offset..<error.offset)
+  }
+
+  /// The text of a range, without the quotes around it.
+  package func text(in range: Range<Int>) -> String? {
+    guard range.lowerBound >= 0, range.upperBound <= bytes.count else { return nil }
+    var slice = bytes[range]
+    if slice.count >= 2, slice.first == UInt8(ascii: "\""), slice.last == UInt8(ascii: "\"") {
+      slice = slice.dropFirst().dropLast()
+    }
+    return String(validating: slice, as: UTF8.self)
   }
 
   /// Blanks these bytes in every source line that is shown.

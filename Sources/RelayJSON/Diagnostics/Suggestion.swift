@@ -21,6 +21,12 @@ package enum Suggestion {
     nearest(to: word, among: known).map { "did you mean \"\($0)\"?" }
   }
 
+  /// The same for the key of an object; where none is near, the keys that there are.
+  package static func hint(forKey key: String, among known: [String]) -> String? {
+    if let hint = hint(for: key, among: known) { return hint }
+    return (1...12).contains(known.count) ? "known are: \(known.joined(separator: ", "))" : nil
+  }
+
   /// Letters to put in, leave out, change or swap with their neighbour (optimal string alignment).
   private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
