@@ -11,6 +11,8 @@ package final class PipelineFolder: Sendable {
   package let marks: Marks
   /// What was found of the marks when the folder was opened.
   package let marksFinding: FileFinding
+  package let stateFile: PipelineStateFile
+  package let deliveryLog: DeliveryLog
   let committer: Committer
   /// Also the pipeline's lock: sequences are given, and entries renamed, while it is held.
   let books = Mutex(QueueBooks())
@@ -29,9 +31,16 @@ package final class PipelineFolder: Sendable {
         marks = Marks(readOnly: try Marks.read(in: folder), committer)
         marksFinding = .good
       }
+      stateFile = PipelineStateFile(in: folder)
+      deliveryLog = DeliveryLog(in: folder)
     } catch {
       throw .system(error)
     }
+  }
+
+  /// Opens what the target saved; once, by who runs the target.
+  package func openTargetState() throws(SystemError) -> (state: TargetState, finding: FileFinding) {
+    try TargetState.open(in: folder, committer: committer)
   }
 
   /// `inbox`, `refused`, `corrupt` or `ready`; opened when it is needed, so that pipelines hold few descriptors.
