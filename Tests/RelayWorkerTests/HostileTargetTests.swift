@@ -111,6 +111,15 @@ import Testing
     #expect(result.returnCode == 1 && result.verdict.code == RELAY_NONE)
   }
 
+  @Test func `flooding progress is heard ten times a second at most`() throws {
+    let start = monotonicSeconds()
+    let outcome = try deliver(mode: "flood-progress")
+    let seconds = monotonicSeconds() - start
+    #expect(outcome.result?.verdict.code == RELAY_DELIVERED)
+    let heard = outcome.worker.frames.count { if case .progress = $0.message { true } else { false } }
+    #expect(heard >= 1 && Double(heard) <= seconds * 10 + 1)
+  }
+
   @Test func `may ask for any wait`() throws {
     #expect(try deliver(mode: "retry-after-huge").result?.verdict.retryAfterMilliseconds == 1 << 63)
   }

@@ -50,6 +50,23 @@ import Testing
     #expect(try worker.exitStatus() == RELAY_EXIT_DONE)
   }
 
+  @Test func `dies with its host, though the line stays open`() throws {
+    let socket = try Channel.socketPair()
+    defer { close(socket.ours) }
+    let theirs = fcntl(socket.theirs, F_DUPFD_CLOEXEC, 20)
+    close(socket.theirs)
+    // A shell stands in for the host: it starts the worker and is killed.
+    let host = try Command.spawn(["sh", "-c", "'\(Repository.worker)' $$ & wait"], [(theirs, 3)])
+    close(theirs)
+    var greeting = [UInt8](repeating: 0, count: 20)
+    #expect(recv(socket.ours, &greeting, 20, Int32(MSG_WAITALL)) == 20)
+    kill(host, SIGKILL)
+    #expect(Command.wait(for: host) == -SIGKILL)
+    var polled = pollfd(fd: socket.ours, events: Int16(POLLIN), revents: 0)
+    #expect(poll(&polled, 1, 10_000) == 1)
+    #expect(recv(socket.ours, &greeting, 20, 0) == 0, "the worker's end is closed: it is gone")
+  }
+
   @Test func `refuses to be started by hand`() throws {
     let result = try Command.run([Repository.worker])
     #expect(result.status == RELAY_EXIT_SETUP && result.output.hasPrefix("relay-worker: "))

@@ -2,8 +2,8 @@
  *
  * A target in C: appends every part to one file, which is this pipeline's alone.
  *
- * A repeat doesn't append twice: where the part begins is saved before its first byte is written, and the next attempt cuts the
- * file back to there.
+ * A repeat doesn't append twice: where the part begins is saved before its first byte is written, and the next attempt
+ * cuts the file back to there.
  */
 #include <errno.h>
 #include <fcntl.h>

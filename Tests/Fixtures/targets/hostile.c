@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A target that misbehaves in the way that its setting "mode" names; "ok" behaves. Crimes that happen before there are settings
- * are chosen at compile time (-D): CRASH_IN_CONSTRUCTOR, CRASH_IN_ABI, HANG_IN_DESCRIBE, UNDEFINED_SYMBOL, NO_DELIVER,
- * ABI_MAJOR=n, ABI_MINOR=n, BAD_MANIFEST, NO_MANIFEST.
+ * A target that misbehaves in the way that its setting "mode" names; "ok" behaves. Crimes that happen before there are
+ * settings are chosen at compile time (-D): CRASH_IN_CONSTRUCTOR, CRASH_IN_ABI, HANG_IN_DESCRIBE, UNDEFINED_SYMBOL,
+ * NO_DELIVER, ABI_MAJOR=n, ABI_MINOR=n, BAD_MANIFEST, NO_MANIFEST.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -57,7 +57,8 @@ int32_t relay_target_describe(const relay_host *host) {
   static const char manifest[] =
       "{\"id\": \"org.example.hostile\", \"name\": \"Hostile\", \"version\": \"1\", \"license\": \"Apache-2.0\","
       " \"unit\": \"part\", \"settings\": {\"type\": \"object\", \"required\": [\"mode\"],"
-      " \"properties\": {\"mode\": {\"type\": \"string\"}, \"file\": {\"type\": \"string\", \"x-relay-access\": \"write\"}}}}";
+      " \"properties\": {\"mode\": {\"type\": \"string\"},"
+      " \"file\": {\"type\": \"string\", \"x-relay-access\": \"write\"}}}}";
 #endif
   return host->emit_manifest(host->context, manifest, sizeof manifest - 1);
 }
@@ -102,7 +103,7 @@ void relay_target_close(void *instance) {
   if (is("close-crash")) abort();
 }
 
-/* --- Deliveries -------------------------------------------------------------------------------------------------------- */
+/* --- Deliveries --------------------------------------------------------------------------------------------------- */
 
 /* Reads all; the last return value of read. */
 static int64_t read_all(const relay_host *host, uint64_t chunk) {
@@ -267,6 +268,7 @@ static void commit_crime(const relay_host *host, const relay_delivery *delivery)
 static void be_a_nuisance(const relay_host *host, const relay_delivery *delivery) {
   if (is("print-much")) print_much();
   if (is("print-no-newline")) printf("no newline");
+  if (is("flood-progress")) for (uint64_t i = 0; i < 300000; i++) host->progress(host->context, i, 300000);
   if (is("flood-log")) for (int i = 0; i < 20000; i++) log_line(host, "flood");
   if (is("fork-child")) fork_child(1);
   if (is("double-fork")) fork_child(2);
@@ -299,7 +301,10 @@ int32_t relay_target_deliver(const relay_host *host, void *instance, const relay
   }
   if (is("unread")) return 0;
   int64_t last = read_all(host, 65536);
-  if (is("insist")) return 0;                           /* delivered, whatever read said */
+  if (is("insist")) {                                   /* delivered, whatever read said */
+    for (int i = 0; i < 3; i++) if (read_all(host, 10) != last) verdict->code = RELAY_REFUSED;
+    return 0;
+  }
   if (last != 0) {
     message(host, "the source failed");
     verdict->code = RELAY_RETRY;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A target that writes down what the host offers it: one log line a fact, "name=value" or "name!code", for tests to compare.
+ * A target that writes down what the host offers it: one log line a fact, "name=value" or "name!code", for tests to
+ * compare.
  */
 #include <stdarg.h>
 #include <stdio.h>
