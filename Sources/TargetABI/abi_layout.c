@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "relay_target.h"
 
-/* The layout that targets were compiled against: a change here breaks every one of them, so it stops our own build first. */
+/* The layout that targets were compiled against: a change here breaks every one of them, so it stops our own build
+ * first. */
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " changed its size")
 #define FIELD(type, field, bytes) _Static_assert(offsetof(type, field) == (bytes), #type "." #field " moved")
 

@@ -13,7 +13,7 @@
 static enum { NOT_OPEN, OPEN, OPEN_FAILED } state;
 static relay_verdict open_verdict;      /* why it failed */
 
-/* --- Around a call ----------------------------------------------------------------------------------------------------- */
+/* --- Around a call ------------------------------------------------------------------------------------------------ */
 
 static void begin(uint32_t during, uint64_t request, int cancel) {
   worker.message_length = worker.receipt_length = 0;
@@ -64,7 +64,7 @@ static void require_loaded(void) {
   if (!worker.target.loaded) protocol_broken("a call before LOAD");
 }
 
-/* --- The calls --------------------------------------------------------------------------------------------------------- */
+/* --- The calls ---------------------------------------------------------------------------------------------------- */
 
 void call_describe(struct frame *frame) {
   require_loaded();

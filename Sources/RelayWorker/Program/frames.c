@@ -26,7 +26,7 @@ void protocol_broken(const char *why) {
   _exit(RELAY_EXIT_PROTOCOL);
 }
 
-/* --- Coming ------------------------------------------------------------------------------------------------------------ */
+/* --- Coming ------------------------------------------------------------------------------------------------------- */
 
 static void keep_descriptors(struct msghdr *message) {
   if (message->msg_flags & MSG_CTRUNC) protocol_broken("descriptors were lost on the line");
@@ -49,7 +49,8 @@ static void receive_bytes(uint8_t *to, size_t count) {
   while (count > 0) {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(DESCRIPTORS_MAXIMUM * sizeof(int))];
     struct iovec part = {to, count};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     ssize_t got = recvmsg(RELAY_WORKER_SOCKET, &message, MSG_CMSG_CLOEXEC);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) {   /* the target made the line non-blocking */
@@ -123,7 +124,7 @@ void frame_free(struct frame *frame) {
   free(frame);
 }
 
-/* --- Going ------------------------------------------------------------------------------------------------------------- */
+/* --- Going -------------------------------------------------------------------------------------------------------- */
 
 void put_u32(struct outgoing *out, uint32_t value) {
   if (out->count + 4 > sizeof out->bytes) protocol_broken("a frame's fields don't fit");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * frames.h - the line to the host. A line that broke, or a frame that can't be understood, ends the process: without the
- * host there is nothing left to do here, and what wasn't answered will be tried again.
+ * frames.h - the line to the host. A line that broke, or a frame that can't be understood, ends the process: without
+ * the host there is nothing left to do here, and what wasn't answered will be tried again.
  */
 #ifndef RELAY_FRAMES_H
 #define RELAY_FRAMES_H
@@ -13,7 +13,7 @@
 struct frame {
   uint16_t type;
   uint64_t request;
-  int descriptors[2];                   /* -1 where there is none; the frame's until taken                                  */
+  int descriptors[2];                   /* -1 where there is none; the frame's until taken */
   struct frame *next;
   uint32_t length;
   uint8_t payload[];

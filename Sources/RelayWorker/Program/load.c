@@ -58,7 +58,8 @@ static void load(uint64_t request, const char *path) {
   uint32_t abi = target->abi();
   if (abi >> 16 != RELAY_TARGET_ABI_MAJOR) {
     load_failed(request, RELAY_LOAD_ABI_MISMATCH,
-                "is built for target ABI %u.%u, and this host speaks %d.%d: build it against this host's relay_target.h",
+                "is built for target ABI %u.%u, and this host speaks %d.%d: "
+                "build it against this host's relay_target.h",
                 abi >> 16, abi & 0xFFFF, RELAY_TARGET_ABI_MAJOR, RELAY_TARGET_ABI_MINOR);
     return;
   }
@@ -70,7 +71,8 @@ static void load(uint64_t request, const char *path) {
   target->loaded = true;
   struct outgoing out = {.count = 0};
   put_u32(&out, abi);
-  put_u32(&out, (target->check != NULL ? RELAY_TARGET_HAS_CHECK : 0) | (target->close != NULL ? RELAY_TARGET_HAS_CLOSE : 0));
+  put_u32(&out, (target->check != NULL ? RELAY_TARGET_HAS_CHECK : 0) |
+                    (target->close != NULL ? RELAY_TARGET_HAS_CLOSE : 0));
   frame_send(RELAY_FRAME_LOADED, request, &out, NULL, 0);
 }
 

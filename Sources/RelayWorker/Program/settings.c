@@ -10,7 +10,7 @@ struct setting {
   relay_text path;
   uint8_t kind;
   relay_text text;
-  uint64_t number;                      /* integer, flag, count                                                             */
+  uint64_t number;                      /* integer, flag, count */
 };
 
 struct table {
@@ -118,7 +118,7 @@ int32_t host_setting_flag(void *context, const char *path, int32_t *value) {
   return code;
 }
 
-/* --- Lists and objects ------------------------------------------------------------------------------------------------- */
+/* --- Lists and objects -------------------------------------------------------------------------------------------- */
 
 /* The last step of a path that lies directly below `parent`, else {NULL, 0}. */
 static relay_text member_of(relay_text path, const char *parent, uint64_t length) {
@@ -130,7 +130,8 @@ static relay_text member_of(relay_text path, const char *parent, uint64_t length
   return memchr(name.bytes, '/', name.length) == NULL ? name : none;
 }
 
-/* Member `index` in the file's order: places in the base, then what only a delivery or only the secrets have. index -1 counts. */
+/* Member `index` in the file's order: places in the base, then what only a delivery or only the secrets have. index -1
+ * counts. */
 static relay_text member_at(const char *parent, uint64_t length, uint64_t index, uint64_t *counted) {
   const struct table *tables[3] = {&base, &overlay, &secrets};
   uint64_t seen = 0;
@@ -193,7 +194,7 @@ int32_t host_setting_name(void *context, const char *path, uint64_t index, relay
   return RELAY_OK;
 }
 
-/* --- The whole, and secrets -------------------------------------------------------------------------------------------- */
+/* --- The whole, and secrets --------------------------------------------------------------------------------------- */
 
 int32_t host_settings_json(void *context, relay_text *value) {
   (void)context;

@@ -5,8 +5,8 @@
 #include "frames.h"
 
 /* Take a table off a frame, which must outlive it. */
-void settings_read_base(struct fields *fields);         /* settings, secrets, JSON: the fields of OPEN                      */
-void settings_read_overlay(struct fields *fields);      /* rendered ones, for one delivery                                  */
+void settings_read_base(struct fields *fields);         /* settings, secrets, JSON: the fields of OPEN */
+void settings_read_overlay(struct fields *fields);      /* rendered ones, for one delivery */
 void settings_drop_overlay(void);
 
 int32_t host_setting_text(void *context, const char *path, relay_text *value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part's bytes. They are counted and summed as they go out, and the last chunk waits until the host, which hashes the same
- * file, has found the whole right and its sum the same as ours.
+ * The part's bytes. They are counted and summed as they go out, and the last chunk waits until the host, which hashes
+ * the same file, has found the whole right and its sum the same as ours.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,13 +14,14 @@
 #define CHUNK 1048576u
 
 static struct {
-  int fd;                               /* our own duplicate, which shares the offset with the target's: it can't be closed */
+  int fd;                               /* our own duplicate, which shares the offset with the target's: it can't be
+                                         * closed */
   uint64_t length, position;
-  relay_checksum sum;                   /* of the bytes before position                                                     */
-  bool known;                           /* expected is the sum of bytes that the host found right                           */
+  relay_checksum sum;                   /* of the bytes before position */
+  bool known;                           /* expected is the sum of bytes that the host found right */
   uint64_t expected;
-  bool touched, whole, refused;         /* refused: -1 was returned, and not made good since                                */
-  const char *fault;                    /* why the source can't be sent, or NULL                                            */
+  bool touched, whole, refused;         /* refused: -1 was returned, and not made good since */
+  const char *fault;                    /* why the source can't be sent, or NULL */
 } source = {.fd = -1};
 
 void source_begin(int fd, uint64_t length, bool verified, uint64_t checksum) {

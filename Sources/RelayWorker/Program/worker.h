@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * worker.h - what the files of this program share. One process serves one target for one pipeline, so its state is one struct.
+ * worker.h - what the files of this program share. One process serves one target for one pipeline, so its state is one
+ * struct.
  */
 #ifndef RELAY_WORKER_H
 #define RELAY_WORKER_H
@@ -23,7 +24,7 @@
 #define DURING_WORK (DURING_OPEN | DURING_DELIVER | DURING_CHECK)
 
 struct target {
-  bool loaded, failed;                  /* failed: LOAD_FAILED was sent, nothing is answered any more                       */
+  bool loaded, failed;                  /* failed: LOAD_FAILED was sent, nothing is answered any more */
   uint32_t (*abi)(void);
   int32_t (*describe)(const relay_host *);
   int32_t (*open)(const relay_host *, void **, relay_verdict *);
@@ -33,13 +34,13 @@ struct target {
 };
 
 struct worker {
-  pid_t pid;                            /* a child that the target forked finds another one and keeps silent                */
-  pthread_t caller;                     /* the calling thread                                                               */
-  _Atomic uint32_t during;              /* DURING_…                                                                         */
-  _Atomic uint64_t request;             /* of the running call, for LOG and PROGRESS                                        */
-  uint64_t own_requests;                /* numbers given to what the worker asks                                            */
-  atomic_int cancel;                    /* descriptor, or -1                                                                */
-  atomic_int stopped;                   /* cancel was readable once                                                         */
+  pid_t pid;                            /* a child that the target forked finds another one and keeps silent */
+  pthread_t caller;                     /* the calling thread */
+  _Atomic uint32_t during;              /* DURING_… */
+  _Atomic uint64_t request;             /* of the running call, for LOG and PROGRESS */
+  uint64_t own_requests;                /* numbers given to what the worker asks */
+  atomic_int cancel;                    /* descriptor, or -1 */
+  atomic_int stopped;                   /* cancel was readable once */
   struct target target;
   void *instance;
   bool manifest_sent;
@@ -55,7 +56,8 @@ extern const relay_host relay_host_table;
 void setup_process(const char *host_pid);
 void setup_limit(int resource, uint64_t limit);
 
-/* text.c: copies at most `limit` bytes of clean text: valid UTF-8, no control characters, cut at a character's border. */
+/* text.c: copies at most `limit` bytes of clean text: valid UTF-8, no control characters, cut at a character's
+ * border. */
 uint32_t text_clean(char *to, uint32_t limit, const char *bytes, uint64_t length);
 bool text_is_key(const char *key, uint64_t length);
 
