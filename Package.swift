@@ -56,6 +56,8 @@ var targets: [Target] = []
 targets += [
   .target(name: "TargetABI", path: "Sources/TargetABI", cSettings: strictC),
   module("TargetKit", ["TargetABI"]),
+  module("TargetKitTesting", ["TargetABI", "TargetKit"]),
+  tests("TargetKitTests", ["TargetABI", "TargetKit", "TargetKitTesting"]),
   .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
   .executableTarget(
     name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
@@ -67,6 +69,7 @@ targets += [
   library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
   library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+  library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
   .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
   module("RelaySystem", ["CRelaySystem"]),
   module("RelayJSON", []),
@@ -82,8 +85,12 @@ targets += [
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
-targets += plugin("HTTPTarget", ["CCurl", "COpenSSL"])
+targets += plugin("HTTPTarget", ["CCurl", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", [])
+targets += [
+  tests("HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting"]),
+  tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting"]),
+]
 
 // The use cases and the program.
 targets += [
