@@ -88,7 +88,7 @@ targets += [
 targets += plugin("HTTPTarget", ["CCurl", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", [])
 targets += [
-  tests("HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting"]),
+  tests("HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "CCurl"]),
   tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting"]),
 ]
 

@@ -82,7 +82,12 @@ struct Recorded: Decodable {
 /// A running http_peer.py.
 final class Peer: Sendable {
   /// For all tests that need no certificate; the requests of one test are told apart by their paths.
-  static let shared = Result { try Peer() }
+  static let shared = Result {
+    // Whoever looked at the environment would now talk to nobody.
+    setenv("http_proxy", "http://127.0.0.1:1", 1)
+    setenv("all_proxy", "http://127.0.0.1:1", 1)
+    return try Peer()
+  }
 
   let port: Int
   private let child: Child

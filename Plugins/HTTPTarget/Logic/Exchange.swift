@@ -10,7 +10,7 @@ final class Exchange {
   /// How much of an answer is read before the connection is given up.
   static let largestAnswer = 1 << 20
   /// Seconds that an answer's body may take once its head is there: the head says all that matters.
-  static let patience: Int64 = 10
+  static let patience: Int64 = 5
 
   let host: Host
   private(set) var body: RequestBody?

@@ -16,7 +16,8 @@ enum ReceiverText {
 
   private static func isPage(_ body: [UInt8], _ contentType: String?) -> Bool {
     if contentType?.lowercased().hasPrefix("text/html") == true { return true }
-    return String(decoding: body.prefix(100), as: UTF8.self).lowercased().contains("<html")
+    let start = String(decoding: body.drop { $0 <= 0x20 }.prefix(200), as: UTF8.self).lowercased()
+    return start.hasPrefix("<!doctype html") || (start.hasPrefix("<") && start.contains("<html"))
   }
 
   /// One line: control characters and runs of spaces become one space, cut at a character.
