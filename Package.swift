@@ -86,10 +86,12 @@ targets += [
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
 targets += plugin("HTTPTarget", ["CCurl", "COpenSSL", "CZlib"])
-targets += plugin("FolderTarget", [])
+targets += plugin("FolderTarget", ["CFolderTarget"])
 targets += [
-  tests("HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "CCurl"]),
-  tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting"]),
+  .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
+  .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
+  tests("HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "CCurl"]),
+  tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms"]),
 ]
 
 // The use cases and the program.

@@ -20,11 +20,19 @@ public enum TargetEntry<Implementation: Target> {
     _ host: UnsafePointer<relay_host>?, _ instance: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     _ verdict: UnsafeMutablePointer<relay_verdict>?
   ) -> Int32 {
+    open(host, instance, verdict) { host throws(Verdict) in try Implementation(host: host) }
+  }
+
+  /// Opens a target that is made in another way, as tests do.
+  package static func open(
+    _ host: UnsafePointer<relay_host>?, _ instance: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    _ verdict: UnsafeMutablePointer<relay_verdict>?, make: (Host) throws(Verdict) -> Implementation
+  ) -> Int32 {
     guard let table = HostTable(host), let instance else { return RELAY_FAILED }
     let host = Host(table)
     defer { host.end() }
     do throws(Verdict) {
-      let opened = Instance(try Implementation(host: host))
+      let opened = Instance(try make(host))
       instance.pointee = Unmanaged.passRetained(opened).toOpaque()
       return RELAY_OK
     } catch {

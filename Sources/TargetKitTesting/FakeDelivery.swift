@@ -54,6 +54,16 @@ extension FakeHost {
     return Session(self, instance)
   }
 
+  /// Opens a target that is made in another way than by its `init(host:)`, with doubles inside, say.
+  public func open<Implementation: Target>(
+    _ make: (Host) throws(Verdict) -> Implementation
+  ) throws(Verdict) -> Session<Implementation> {
+    var instance: UnsafeMutableRawPointer?
+    let verdict = verdict { TargetEntry<Implementation>.open($0, &instance, $1, make: make) }
+    guard let instance else { throw verdict }
+    return Session(self, instance)
+  }
+
   /// Opens a target and delivers once; a target that declines to open gives that verdict.
   public func deliver<Implementation: Target>(_ target: Implementation.Type, _ delivery: FakeDelivery) -> Verdict {
     do throws(Verdict) {

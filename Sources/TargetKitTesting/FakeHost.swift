@@ -70,7 +70,7 @@ public final class FakeHost {
 
 /// A setting's value.
 public enum FakeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, Sendable
 {
   case text(String)
   case integer(Int64)

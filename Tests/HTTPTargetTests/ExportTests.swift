@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestPrograms
 import Testing
 
 @Suite struct ExportTests {
@@ -15,9 +16,9 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: object("HTTPTarget") != nil, "no shared objects beside the tests"))
-  func `the shared object exports the target's functions and nothing else`() throws {
-    let object = try #require(Self.object("HTTPTarget"))
+  @Test(.enabled(if: object("HTTPTarget") != nil, "no shared objects beside the tests"), arguments: ["HTTP", "Folder"])
+  func `a shared object exports the target's functions and nothing else`(name: String) throws {
+    let object = try #require(Self.object("\(name)Target"))
     let listed = try Child.run(["nm", "-D", "--defined-only", "--extern-only", object]).output
     let names = listed.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) }
     #expect(

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTargetLogic
 import TargetKit
 import TargetKitTesting
+import TestPrograms
 import Testing
 
 /// Signatures are verified by the openssl program over the bytes that the peer received.

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTargetLogic
 import TargetKit
 import TargetKitTesting
+import TestPrograms
 import Testing
 
 /// An authority and certificates of the tests' own.

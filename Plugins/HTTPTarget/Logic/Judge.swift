@@ -19,14 +19,14 @@ struct Judge {
     let said = Words.answered(answer)
     if isSuccess(answer.status) {
       // Without the whole body there is nothing that the receiver could have accepted.
-      guard answer.allSent else { return unsure(.receiver, answer, "\(said) before it had everything", maybe: true) }
+      guard answer.allSent else { return unsure(.receiver, answer, "\(said) before it had everything") }
       return .delivered(
         status: Int32(answer.status), message: Words.said(answer),
         receipt: answer.head.location ?? answer.head.requestID)
     }
     if answer.status == 0 { return answer.stopped ? stopped(answer) : Transport.verdict(on: answer) }
     if (200...299).contains(answer.status) {
-      return unsure(.receiver, answer, "\(said), which \"successStatuses\" does not list", maybe: true)
+      return unsure(.receiver, answer, "\(said), which \"successStatuses\" does not list")
     }
     return byStatus(answer, said, attempt, now)
   }
@@ -40,7 +40,7 @@ struct Judge {
     let attention = Verdict.needsAttention(rule.reason, status: status, message)
     let refused = Verdict.refused(rule.reason, status: status, message)
     switch rule.action {
-    case .delivered: return unsure(rule.reason, answer, said, maybe: true)
+    case .delivered: return unsure(rule.reason, answer, said)
     case .retry: return retry
     case .refused: return refused
     case .needsAttention: return attention
@@ -66,11 +66,12 @@ struct Judge {
 
   private func stopped(_ answer: Answer) -> Verdict {
     guard answer.allSent else { return .cancelled }
-    return unsure(.timeout, answer, "stopped while waiting for the answer", maybe: true)
+    return unsure(.timeout, answer, "stopped while waiting for the answer")
   }
 
-  private func unsure(_ reason: Verdict.Reason, _ answer: Answer, _ message: String, maybe: Bool) -> Verdict {
-    .retry(reason, status: Int32(answer.status), message, maybeDelivered: maybe)
+  /// Something was sent and no proof came back.
+  private func unsure(_ reason: Verdict.Reason, _ answer: Answer, _ message: String) -> Verdict {
+    .retry(reason, status: Int32(answer.status), message, maybeDelivered: true)
   }
 }
 
