@@ -61,6 +61,8 @@ var targets: [Target] = []
 targets += [
   .target(name: "TargetABI", path: "Sources/TargetABI", cSettings: strictC),
   module("TargetKit", ["TargetABI"]),
+  module("TargetKitTesting", ["TargetABI", "TargetKit"]),
+  tests("TargetKitTests", ["TargetABI", "TargetKit", "TargetKitTesting"]),
   .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
   .executableTarget(
     name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
@@ -80,6 +82,7 @@ targets += [
   library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
   library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+  library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
   .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
   module("RelaySystem", ["CRelaySystem"]),
   tests("RelaySystemTests", ["RelaySystem"]),
@@ -114,8 +117,14 @@ targets += [
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
-targets += plugin("HTTPTarget", ["CCurl", "COpenSSL"])
-targets += plugin("FolderTarget", [])
+targets += plugin("HTTPTarget", ["CCurl", "COpenSSL", "CZlib"])
+targets += plugin("FolderTarget", ["CFolderTarget"])
+targets += [
+  .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
+  .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
+  tests("HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "CCurl"]),
+  tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms"]),
+]
 
 // The use cases and the program.
 targets += [
