@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayConfig
+import RelayJSON
 import RelayQueue
 import RelaySystem
 
@@ -131,7 +132,7 @@ extension DeliveryEngine {
         guard try folder.refusedBytes() < limit else {
           return then(
             .stopped(
-              sequence: sequence, code: "delivery.refused-full",
+              sequence: sequence, code: .deliveryRefusedFull,
               message:
                 "refused/ has reached its limit (delivery.maxRefused). Look at `relay-host refused \(folder.id)`, "
                 + "then resend or delete what is there. Last reason: \(reason.message)"))

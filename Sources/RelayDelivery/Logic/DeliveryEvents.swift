@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 import RelayQueue
 import RelaySystem
 
@@ -35,7 +36,7 @@ package enum DeliveryEvent: Sendable {
   case movedAway(sequence: UInt64)
   case moveFailed(sequence: UInt64, reason: String)
   /// The artifact can't be set aside before a person does something: `refused/` is full.
-  case stopped(sequence: UInt64, code: String, message: String)
+  case stopped(sequence: UInt64, code: DiagnosticCode, message: String)
   case removed(sequence: UInt64)
   case timer
   case pause(byCommand: Bool?, byConfiguration: Bool?)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 import RelayQueue
 import RelaySystem
 
@@ -35,7 +36,7 @@ extension DeliveryMachine {
     case .needsAttention:
       position.attempts = attempt
       noteStuck(now)
-      stop("delivery.needs-attention", verdict.message, now)
+      stop(.deliveryNeedsAttention, verdict.message, now)
       record(head, part, attempt, verdict, nextAttempt: nil)
       writeMark()
     }
@@ -82,7 +83,7 @@ extension DeliveryMachine {
       position.rowMisbehaviours &+= 1
       if position.rowMisbehaviours >= DeliveryRules.misbehavioursInARow {
         stop(
-          "delivery.target-misbehaves",
+          .deliveryTargetMisbehaves,
           "The target failed \(position.rowMisbehaviours) times in a row without a verdict. Last: \(verdict.message)",
           now)
         return writeMark()
@@ -99,7 +100,7 @@ extension DeliveryMachine {
     }
     if verdict.maybeDelivered && rules.onUnsure == .hold {
       stop(
-        "delivery.unsure",
+        .deliveryUnsure,
         "Everything was sent and the answer was lost, so it may have arrived: \(verdict.message) "
           + "Look at the receiver; `resume` sends it again, `queue drop` sets it aside.", now)
       return writeMark()
@@ -118,9 +119,9 @@ extension DeliveryMachine {
     if position.stuckSince == nil { position.stuckSince = now.wall }
   }
 
-  mutating func stop(_ code: String, _ message: String, _ now: Moment) {
+  mutating func stop(_ code: DiagnosticCode, _ message: String, _ now: Moment) {
     attention = Attention(
-      code: code, message: message, since: now.wall.milliseconds, fingerprint: rules.fingerprint)
+      code: code.rawValue, message: message, since: now.wall.milliseconds, fingerprint: rules.fingerprint)
     save()
   }
 

@@ -89,6 +89,42 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case manifestBadSchema = "manifest.bad-schema"
   case manifestHostTooOld = "manifest.host-too-old"
 
+  // The command line.
+  case commandUsage = "command.usage"
+  case commandNoConfiguration = "command.no-configuration"
+  case commandNotFound = "command.file-not-found"
+  case commandFault = "command.fault"
+
+  // The daemon and its state folder.
+  case controlUnreachable = "control.unreachable"
+  case controlProtocol = "control.protocol"
+  case stateInUse = "state.in-use"
+  case stateNewerFormat = "state.newer-format"
+  case stateUnusable = "state.unusable"
+
+  // Pipelines, what is handed to them, and what they hold.
+  case pipelineUnknown = "pipeline.unknown"
+  case pipelineNotRun = "pipeline.not-run"
+  case pipelineTakesNoFiles = "pipeline.takes-no-files"
+  case submitNoFile = "submit.unreadable-file"
+  case submitFull = "submit.queue-full"
+  case submitDiskFull = "submit.disk-full"
+  case submitChanged = "submit.file-changed"
+  case submitFailed = "submit.failed"
+  case submitUnknown = "submit.unknown"
+  case submitTooMany = "submit.too-many"
+  case submitUnit = "submit.one-file"
+  case artifactUnknown = "artifact.unknown"
+  case artifactDamaged = "artifact.damaged"
+
+  // Deliveries.
+  case deliveryNeedsAttention = "delivery.needs-attention"
+  case deliveryTargetMisbehaves = "delivery.target-misbehaves"
+  case deliveryUnsure = "delivery.unsure"
+  case deliveryRefusedFull = "delivery.refused-full"
+  case deliveryTargetMissing = "delivery.target-missing"
+  case deliveryTestFailed = "delivery.test-failed"
+
   /// Codes of earlier versions, never to be used again.
   package static let retired: [String] = []
 }
@@ -169,6 +205,34 @@ extension DiagnosticCode {
     case .manifestBadSchema:
       "the settings schema of a target's manifest is outside of the part of JSON Schema that is taken"
     case .manifestHostTooOld: "the target needs a newer Relay Host"
+    case .commandUsage: "the words of the command line don't fit the command; --help shows how it reads"
+    case .commandNoConfiguration: "no pipelines.json was named with --config and none lies where it is looked for"
+    case .commandNotFound: "a file that was named can't be read"
+    case .commandFault: "something went wrong that is a fault of the program or the machine, not of what was asked"
+    case .controlUnreachable: "the daemon can't be reached over its control socket"
+    case .controlProtocol: "the daemon and the command don't understand each other; most often they are of different versions"
+    case .stateInUse: "another process works with the state folder; only one may"
+    case .stateNewerFormat: "the state folder was written by a newer version of the program; it is not touched"
+    case .stateUnusable: "the state folder can't be opened, read or written"
+    case .pipelineUnknown: "no pipeline of that id is in the configuration"
+    case .pipelineNotRun: "the pipeline reads health data, which this version doesn't run"
+    case .pipelineTakesNoFiles: "files can only be handed to a pipeline whose extract.from is inbox"
+    case .submitNoFile: "a file that was to be handed over can't be read"
+    case .submitFull: "the pipeline holds as much as delivery.maxQueued allows; nothing was taken"
+    case .submitDiskFull: "the disk has no room for the artifact; nothing was taken"
+    case .submitChanged: "a file changed while it was taken; nothing was taken"
+    case .submitFailed: "the artifact could not be put on the disk; nothing was taken"
+    case .submitUnknown: "whether the artifact is on the disk is not known; submitted again, it arrives twice at most"
+    case .submitTooMany: "an artifact has at most 10000 parts"
+    case .submitUnit: "the target takes one file at a time; each goes as an artifact of its own"
+    case .artifactUnknown: "no artifact of that id is there"
+    case .artifactDamaged: "an artifact's files are not what was accepted"
+    case .deliveryNeedsAttention: "the receiver or the settings need a person; nothing is sent until then"
+    case .deliveryTargetMisbehaves: "the target failed ten times in a row without a verdict"
+    case .deliveryUnsure: "everything was sent, the answer was lost, and delivery.onUnsure is hold"
+    case .deliveryRefusedFull: "refused/ has reached delivery.maxRefused; a person must look through it"
+    case .deliveryTargetMissing: "the target that the pipeline names can't be used"
+    case .deliveryTestFailed: "a test delivery was not accepted"
     default: ""
     }
   }

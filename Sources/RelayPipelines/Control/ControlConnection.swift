@@ -25,7 +25,7 @@ final class ControlConnection {
   func send(_ line: [UInt8], with descriptors: [Descriptor] = []) throws(Failure) {
     var rest = line[...]
     var going = descriptors
-    do {
+    do throws(SystemError) {
       while !rest.isEmpty {
         guard let sent = try socket.send(rest, with: going) else {
           throw SystemError(call: .send, code: 110, subject: socket.path)
@@ -33,7 +33,7 @@ final class ControlConnection {
         going = []
         rest = rest.dropFirst(sent)
       }
-    } catch let error {
+    } catch {
       throw .system(error)
     }
   }

@@ -43,11 +43,11 @@ final class ControlServer: Sendable {
   private func accept() {
     let isFull = open.withLock { $0 >= Self.mostConnections }
     guard !isFull else { return pause(milliseconds: 20) }
-    do {
+    do throws(SystemError) {
       guard let socket = try UnixSocket.accept(listener) else { return }
       try socket.setTimeouts(milliseconds: Self.patience)
       open.withLock { $0 += 1 }
-      do {
+      do throws(SystemError) {
         try startThread("control") { [weak self] in
           self?.serve(socket)
           self?.open.withLock { $0 -= 1 }
