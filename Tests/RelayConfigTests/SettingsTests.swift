@@ -61,6 +61,8 @@ import Testing
     (#"{"url": "u", "url": "v"}"#, ["config.duplicate-key"]),
     (#"{"url": "u", "tls": {"cert": "x"}}"#, ["config.unknown-key"]),
     (#"{"url": "u", "basic": {"username": "u"}}"#, ["config.missing-key"]),
+    (#"{"url": "u", "standardWebhooks": {"secret": {"secret": "a"}}}"#, []),
+    (#"{"url": "u", "standardWebhooks": {"secret": "a"}}"#, ["secret.plain-text"]),
   ])
   func `they are checked against the manifest`(settings: String, codes: [String]) {
     #expect(problems(settings).map(\.code.rawValue) == codes)
