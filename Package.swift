@@ -73,6 +73,9 @@ targets += [
     name: "RelayTestSupport", dependencies: ["CRelayTestSupport"], path: "Tests/RelayTestSupport", swiftSettings: strict
   ),
   tests("TargetABITests", ["TargetABI", "RelayTestSupport"], exclude: ["Golden"]),
+  tests(
+    "RelayWorkerTests",
+    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
 ]
 
 // The ground: the kernel, JSON, archives.
@@ -97,10 +100,7 @@ targets += [
   module("RelayTemplates", ["RelayJSON"]),
 ]
 targets += [
-  tests("RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI"]),
-  tests(
-    "RelayWorkerTests",
-    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
+  tests("RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI"])
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
