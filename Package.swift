@@ -73,9 +73,6 @@ targets += [
     name: "RelayTestSupport", dependencies: ["CRelayTestSupport"], path: "Tests/RelayTestSupport", swiftSettings: strict
   ),
   tests("TargetABITests", ["TargetABI", "RelayTestSupport"], exclude: ["Golden"]),
-  tests(
-    "RelayWorkerTests",
-    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
 ]
 
 // The ground: the kernel, JSON, archives.
@@ -100,7 +97,10 @@ targets += [
   module("RelayTemplates", ["RelayJSON"]),
 ]
 targets += [
-  tests("RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI"])
+  tests("RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI"]),
+  tests(
+    "RelayWorkerTests",
+    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
