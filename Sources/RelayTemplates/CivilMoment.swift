@@ -23,7 +23,8 @@ struct CivilMoment {
     // Bounds first, so that nothing below can overflow.
     guard abs(seconds) < 400_000_000_000, (-86_399...86_399).contains(zoneOffset) else { return nil }
     let (days, secondOfDay) = Self.floored(seconds + zoneOffset, 86_400)
-    // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days: eras of 400 years from 0000-03-01.
+    // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days: eras of 400 years from
+    // 0000-03-01.
     let shifted = days + 719_468
     let (era, dayOfEra) = Self.floored(shifted, 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with a template, or with a value put into it, and where in its text: both from 1, columns in Unicode scalars.
+/// What is wrong with a template, or with a value put into it, and where in its text: both from 1, columns in Unicode
+/// scalars.
 package struct TemplateError: Error, Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
     case unclosedExpression

@@ -61,6 +61,8 @@ import Testing
     (#"{"url": "u", "url": "v"}"#, ["config.duplicate-key"]),
     (#"{"url": "u", "tls": {"cert": "x"}}"#, ["config.unknown-key"]),
     (#"{"url": "u", "basic": {"username": "u"}}"#, ["config.missing-key"]),
+    (#"{"url": "u", "standardWebhooks": {"secret": {"secret": "a"}}}"#, []),
+    (#"{"url": "u", "standardWebhooks": {"secret": "a"}}"#, ["secret.plain-text"]),
   ])
   func `they are checked against the manifest`(settings: String, codes: [String]) {
     #expect(problems(settings).map(\.code.rawValue) == codes)
@@ -85,13 +87,16 @@ import Testing
   }
 
   @Test func `a fault in a template is told in its setting`() throws {
-    let environment = ConfigurationEnvironment(currentDirectory: "/srv/relay") { text in
-      text.contains("bad") ? .init(line: 1, column: 4, message: "no") : nil
+    let environment = ConfigurationEnvironment(currentDirectory: "/srv/relay") { path, text in
+      path == "url" && text.contains("bad") ? .init(line: 1, column: 4, message: "no") : nil
     }
     let found = problems(#"{"url": "{{ bad }}"}"#, environment: environment)
     #expect(found.map(\.code) == [.templateSyntax])
     #expect(found.first?.message == #"template in "url", line 1, column 4: no"#)
     #expect(problems(#"{"url": "{{ good }}"}"#, environment: environment).isEmpty)
+    let health = Samples.file(
+      extract: #"{"from": "health"}"#, load: #"{"target": "http", "settings": {"url": "{{ bad }}"}}"#)
+    #expect(Samples.read(health, environment: environment).problems.map(\.code) == [.configHealthNotRun])
   }
 
   @Test func `a typed path opens, a default does not`() throws {

@@ -23,6 +23,8 @@ enum Samples {
           "retries": {"type": "integer", "minimum": 0, "maximum": 9},
           "ratio": {"type": "number"},
           "successStatuses": {"type": "array", "items": {"type": "integer", "minimum": 100, "maximum": 599}},
+          "standardWebhooks": {"type": "object", "required": ["secret"], "additionalProperties": false,
+            "properties": {"secret": {"type": "string", "x-relay-secret": "required"}}},
           "tls": {"type": "object", "additionalProperties": false,
             "properties": {"ca": {"type": "string", "x-relay-access": "read"}}}
         }

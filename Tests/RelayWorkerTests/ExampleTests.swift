@@ -7,7 +7,8 @@ import Testing
 @testable import RelayDelivery
 
 @Suite struct `The example in C` {
-  private func built() throws -> String {
+  /// Built once: tests run side by side, and none may load what another one is just writing.
+  private static let built = Result {
     let path = TemporaryFolder.shared.path("libappend.so")
     let result = try Command.run([
       "make", "-C", Repository.path("Examples/targets/c"), "INCLUDE=\(Repository.abiInclude)", "OUTPUT=\(path)",
@@ -18,7 +19,7 @@ import Testing
 
   private func worker(appendingTo file: String) throws -> WorkerUnderTest {
     let worker = try WorkerUnderTest()
-    try worker.start(built(), mode: "", settings: [SettingEntry(path: "file", value: .text(file))])
+    try worker.start(Self.built.get(), mode: "", settings: [SettingEntry(path: "file", value: .text(file))])
     return worker
   }
 

@@ -9,10 +9,10 @@ package enum ConfigurationDocumentation {
 
       The keys of the configuration file. This page is made from the source by `scripts/update-docs`.
 
-      Durations are a whole number and a unit: `500ms`, `30s`, `15m`, `6h`, `2d`, `1w`. Sizes likewise: `64KB`, `10MB`, `2GB`, where
-      1 KB is 1000 bytes. Paths that don't start with `/` start at the file's own folder. A secret is never written into the file:
-      `{"secret": "name"}` stands for it, and `relay-host secret set name` stores it. Unknown keys, keys that are there twice, comments
-      and commas after the last entry are errors.
+      Durations are a whole number and a unit: `500ms`, `30s`, `15m`, `6h`, `2d`, `1w`. Sizes likewise: `64KB`, `10MB`,
+      `2GB`, where 1 KB is 1000 bytes. Paths that don't start with `/` start at the file's own folder. A secret is never
+      written into the file: `{"secret": "name"}` stands for it, and `relay-host secret set name` stores it. Unknown keys,
+      keys that are there twice, comments and commas after the last entry are errors.
 
       """
     for (title, declaration) in sections { page += section(title, declaration) }

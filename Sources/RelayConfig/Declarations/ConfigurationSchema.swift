@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayJSON
 
-/// The JSON Schema (2020-12) of pipelines.json, with the settings of the targets at hand; editors complete and check by it.
+/// The JSON Schema (2020-12) of pipelines.json, with the settings of the targets at hand; editors complete and check
+/// by it.
 package enum ConfigurationSchema {
   package static func json(targets: [TargetManifest]) -> [UInt8] {
     var members = object(PipelinesFile.root, targets)

@@ -50,6 +50,13 @@ struct DeclarationCheck {
 
   private mutating func check(_ node: JSONNode, _ type: ValueType, _ name: String) {
     if syntaxOffsets.contains(node.range.lowerBound) && node.isNull { return }
+    if case .secret = type, node.string != nil {
+      problems.mask(node.range)
+      problems.add(
+        .secretPlainText, "\"\(name)\" is a secret and can't be written into this file",
+        hint: "run \"relay-host secret set \(name)\", then write {\"secret\": \"\(name)\"} here", at: node.range)
+      return
+    }
     guard type.kinds.contains(node.kind) || type.kinds.contains(.any) else {
       wrongType(node, "\"\(name)\"", type)
       return

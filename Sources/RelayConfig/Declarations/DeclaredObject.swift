@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayJSON
 
-/// An object's values with the defaults of its declaration. What is of the wrong type counts as absent: it was told already.
+/// An object's values with the defaults of its declaration. What is of the wrong type counts as absent: it was told
+/// already.
 struct DeclaredObject {
   let node: JSONNode?
   let declaration: ObjectDeclaration

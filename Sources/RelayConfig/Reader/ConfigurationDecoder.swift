@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayJSON
 
-/// Makes values of a tree that was checked. Where a check failed it goes on with defaults, so that later checks find their problems too.
+/// Makes values of a tree that was checked. Where a check failed it goes on with defaults, so that later checks find
+/// their problems too.
 struct ConfigurationDecoder {
   let file: String
   let folder: String
@@ -83,7 +84,8 @@ struct ConfigurationDecoder {
       id: id, name: object.text("name") ?? id, paused: object.flag("paused"),
       trigger: trigger(node["trigger"], isInbox: isInbox), extract: extract,
       transform: isInbox ? nil : node["transform"]?["template"]?.string.map(Transform.template) ?? .native,
-      load: load(node["load"], id: id), delivery: delivery(node["delivery"]), notify: notify(node["notify"]),
+      load: load(node["load"], id: id, isInbox: isInbox), delivery: delivery(node["delivery"]),
+      notify: notify(node["notify"]),
       fingerprint: Fingerprint.of(["load", "delivery", "transform"].map { node[$0] }))
   }
 
@@ -101,7 +103,7 @@ struct ConfigurationDecoder {
     }
   }
 
-  private mutating func load(_ node: JSONNode?, id: String) -> Load {
+  private mutating func load(_ node: JSONNode?, id: String, isInbox: Bool) -> Load {
     let node = node ?? JSONNode(.object([]))
     let targetID = node["target"]?.string ?? ""
     guard let target = targets.first(where: { $0.id == targetID }) else {
@@ -112,9 +114,15 @@ struct ConfigurationDecoder {
             ?? "relay-host targets lists those that were found", at: place.range)
       }
       var settings = ResolvedSettings()
-      if let written = node["settings"] { settings.json = written.bytes() }
+      if let written = node["settings"] {
+        settings.json = written.bytes()
+        problems.mask(textsIn: written)
+      }
       return Load(target: .unknown(targetID), settings: settings)
     }
+    var environment = environment
+    // What a template of health data may ask for is known only to the version that reads health data.
+    if !isInbox { environment.checkTemplate = { _, _ in nil } }
     var resolver = SettingsResolver(
       target: target, pipelineID: id, folder: folder, protected: protected, environment: environment,
       problems: problems)

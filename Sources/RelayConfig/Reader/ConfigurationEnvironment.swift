@@ -16,6 +16,8 @@ package struct ConfigurationEnvironment: Sendable {
     }
   }
 
+  package typealias TemplateCheck = @Sendable (_ path: String, _ text: String) -> TemplateFault?
+
   package var currentDirectory: String
   /// `$STATE_DIRECTORY`
   package var stateDirectory: String?
@@ -23,12 +25,12 @@ package struct ConfigurationEnvironment: Sendable {
   package var credentialsDirectory: String?
   /// Where the IANA database lies; nil takes every name of the right form.
   package var zoneFolder: String?
-  /// Says what is wrong with a setting's template; this module knows no template language.
-  package var checkTemplate: @Sendable (String) -> TemplateFault?
+  /// Says what is wrong with a template, given its setting's path and its text; this module knows no template language.
+  package var checkTemplate: TemplateCheck
 
   package init(
     currentDirectory: String = "/", stateDirectory: String? = nil, credentialsDirectory: String? = nil,
-    zoneFolder: String? = nil, checkTemplate: @escaping @Sendable (String) -> TemplateFault? = { _ in nil }
+    zoneFolder: String? = nil, checkTemplate: @escaping TemplateCheck = { _, _ in nil }
   ) {
     self.currentDirectory = currentDirectory
     self.stateDirectory = stateDirectory
@@ -39,7 +41,7 @@ package struct ConfigurationEnvironment: Sendable {
 
   /// This process's own.
   package static func ofProcess(
-    checkTemplate: @escaping @Sendable (String) -> TemplateFault? = { _ in nil }
+    checkTemplate: @escaping TemplateCheck = { _, _ in nil }
   ) -> ConfigurationEnvironment {
     var folder = "/"
     if let raw = getcwd(nil, 0) {

@@ -15,7 +15,10 @@ package enum ConfigurationReader {
     var problems = DiagnosticList(file: file, bytes: bytes)
     let (root, syntax) = JSONTree.parseCollecting(bytes, limits: JSONLimits(depth: 64, bytes: 8 << 20))
     for error in syntax { problems.add(error) }
-    guard let root else { return (nil, problems.sorted()) }
+    guard let root else {
+      problems.maskAllTexts()
+      return (nil, problems.sorted())
+    }
     var check = DeclarationCheck(problems: problems, family: .config, environment: environment, syntax: syntax)
     check.checkDuplicates(in: root)
     check.checkObject(root, PipelinesFile.root)

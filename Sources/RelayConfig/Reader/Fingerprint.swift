@@ -3,7 +3,8 @@ import RelayJSON
 
 /// A short text that stands for what is written in some parts of a file.
 enum Fingerprint {
-  /// The same for the same content in any order of keys and any layout. It recognises change and proves nothing: FNV-1a, twice.
+  /// The same for the same content in any order of keys and any layout. It recognises change and proves nothing:
+  /// FNV-1a, twice.
   static func of(_ nodes: [JSONNode?]) -> String {
     var writer = JSONWriter()
     writer.beginArray()

@@ -44,7 +44,8 @@ enum EncodedForms {
     }
   }
 
-  /// The base64 characters that a secret alone decides when `place` other bytes stand before it in its group of three, so they are
+  /// The base64 characters that a secret alone decides when `place` other bytes stand before it in its group of three,
+  /// so they are
   /// the same whatever stands around it.
   private static func base64(_ secret: [UInt8], at place: Int) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Blanks known secrets out of text: as they are, percent-encoded, and in base64 (both alphabets, at any of the three places at
+/// Blanks known secrets out of text: as they are, percent-encoded, and in base64 (both alphabets, at any of the three
+/// places at
 /// which they can stand in what was encoded).
 ///
 /// One pass over the text, whatever the number of secrets: an automaton after Aho and Corasick finds all forms at once.

@@ -46,7 +46,10 @@ struct SettingsResolver {
           hint: "target \(target.id) renders no template here", at: node.range)
       }
     }
-    if isTyped { for problem in found { add(problem) } }
+    if isTyped {
+      for problem in found { add(problem) }
+      if found.contains(where: \.isAboutType), schema.holdsSecret { problems.mask(textsIn: node) }
+    }
     if found.contains(where: \.isAboutType) { return node }
     switch node.value {
     case .object(let members): return object(members, node, schema, path, isTyped)
@@ -73,8 +76,13 @@ struct SettingsResolver {
   ) -> JSONNode {
     var present: [(member: JSONMember, schema: JSONSchema, isTyped: Bool)] = []
     var names: Set<String> = []
-    for member in members where names.insert(member.name).inserted {
-      if let schema = schema.schema(ofMember: member.name) { present.append((member, schema, isTyped)) }
+    for member in members {
+      if names.insert(member.name).inserted, let schema = schema.schema(ofMember: member.name) {
+        present.append((member, schema, isTyped))
+      } else if isTyped {
+        // A misspelled or repeated key may well hold a secret.
+        problems.mask(textsIn: member.node)
+      }
     }
     for property in schema.properties where !names.contains(property.name) {
       guard let value = property.schema.defaultValue else { continue }
@@ -111,7 +119,7 @@ struct SettingsResolver {
   }
 
   private mutating func template(_ text: String, _ node: JSONNode, _ path: String) {
-    if let fault = environment.checkTemplate(text) {
+    if let fault = environment.checkTemplate(path, text) {
       problems.add(
         .templateSyntax, "template in \"\(path)\", line \(fault.line), column \(fault.column): \(fault.message)",
         at: node.range)
@@ -185,9 +193,21 @@ struct SettingsResolver {
 }
 
 extension JSONSchema {
+  /// Whether a value of this schema takes a secret somewhere.
+  fileprivate var holdsSecret: Bool {
+    secret != nil || properties.contains { $0.schema.holdsSecret } || items.holdSecret
+      || additionalProperties.holdSecret
+  }
+
   /// The title of a property of the settings themselves.
   fileprivate func title(at pointer: String, _ name: String) -> String? {
     pointer.isEmpty ? schema(ofMember: name)?.title : nil
+  }
+}
+
+extension JSONSchema.Entries {
+  fileprivate var holdSecret: Bool {
+    if case .schema(let schema) = self { schema.holdsSecret } else { false }
   }
 }
 

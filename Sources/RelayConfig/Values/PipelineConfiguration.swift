@@ -12,7 +12,8 @@ package struct PipelineConfiguration: Equatable, Sendable {
   package var load: Load
   package var delivery: DeliveryConfiguration
   package var notify: NotifyConfiguration
-  /// Stands for what is written in `load`, `delivery` and `transform`, whatever the order of keys: a pipeline that needs attention
+  /// Stands for what is written in `load`, `delivery` and `transform`, whatever the order of keys: a pipeline that
+  /// needs attention
   /// may try again when it changes. Values of secrets are no part of it.
   package var fingerprint: String
 

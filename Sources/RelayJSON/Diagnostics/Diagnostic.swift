@@ -86,6 +86,28 @@ package struct DiagnosticList: Sendable {
   /// Blanks these bytes in every source line that is shown.
   package mutating func mask(_ range: Range<Int>) { masked.append(range) }
 
+  /// Blanks every text in a value.
+  package mutating func mask(textsIn node: JSONNode) {
+    switch node.value {
+    case .string: mask(node.range)
+    case .array(let elements): for element in elements { mask(textsIn: element) }
+    case .object(let members): for member in members { mask(textsIn: member.node) }
+    default: break
+    }
+  }
+
+  /// Blanks every text of a file that can't be read to its end: which of them are secrets can't be told.
+  package mutating func maskAllTexts(limits: JSONLimits = .default) {
+    var reader = JSONReader(bytes, limits: limits, collecting: true)
+    do throws(JSONError) {
+      while let token = try reader.next() {
+        if case .string = token { mask(reader.range) }
+      }
+    } catch {
+      if error.kind == .unterminatedString { mask(error.offset..<bytes.count) }
+    }
+  }
+
   /// All of them in the order of the file, those without a place first.
   package func sorted() -> [Diagnostic] {
     found.enumerated()

@@ -2,7 +2,8 @@
 
 /// The registry of every code that the program prints in brackets; `docs/codes.md` is made from it.
 ///
-/// A code is `area.kind`. Programs compare codes, so a released one keeps its meaning; one that is no longer used moves to
+/// A code is `area.kind`. Programs compare codes, so a released one keeps its meaning; one that is no longer used
+/// moves to
 /// `retired` and never comes back.
 package enum DiagnosticCode: String, CaseIterable, Sendable {
   // Text that should be JSON.

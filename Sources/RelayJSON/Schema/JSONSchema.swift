@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of JSON Schema (2020-12) in which a target describes its settings, with the marks that only Relay Host knows.
+/// The part of JSON Schema (2020-12) in which a target describes its settings, with the marks that only Relay Host
+/// knows.
 package struct JSONSchema: Equatable, Sendable {
   package enum ValueType: String, CaseIterable, Sendable {
     case object
