@@ -211,7 +211,7 @@ extension DiagnosticCode {
     case .commandNotFound: "a file that was named can't be read"
     case .commandFault: "something went wrong that is a fault of the program or the machine, not of what was asked"
     case .controlUnreachable: "the daemon can't be reached over its control socket"
-    case .controlProtocol: "the daemon and the command don't understand each other; most often they are of different versions"
+    case .controlProtocol: "the daemon and the command don't understand each other; their versions differ, most often"
     case .stateInUse: "another process works with the state folder; only one may"
     case .stateNewerFormat: "the state folder was written by a newer version of the program; it is not touched"
     case .stateUnusable: "the state folder can't be opened, read or written"
