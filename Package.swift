@@ -13,6 +13,11 @@ let strictC: [CSetting] = [
   .unsafeFlags(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"])
 ]
 
+/// Keeps the Swift runtime, which the package manager links to every program, out of a program in C.
+let libcOnly = [
+  "-nostartfiles", "-no-toolchain-stdlib-rpath", "-use-ld=lld", "-Xlinker", "--remap-inputs=*libswiftCore.so=/dev/null",
+]
+
 /// A C library of the distribution, found by pkg-config.
 func library(_ name: String, pkgConfig: String, package: String) -> Target {
   .systemLibrary(
@@ -56,10 +61,20 @@ var targets: [Target] = []
 targets += [
   .target(name: "TargetABI", path: "Sources/TargetABI", cSettings: strictC),
   module("TargetKit", ["TargetABI"]),
+  module("TargetKitTesting", ["TargetABI", "TargetKit"]),
+  tests("TargetKitTests", ["TargetABI", "TargetKit", "TargetKitTesting"]),
   .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
   .executableTarget(
     name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
-    cSettings: strictC),
+    cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
+]
+
+targets += [
+  .target(name: "CRelayTestSupport", path: "Tests/CRelayTestSupport", cSettings: strictC),
+  .target(
+    name: "RelayTestSupport", dependencies: ["CRelayTestSupport"], path: "Tests/RelayTestSupport", swiftSettings: strict
+  ),
+  tests("TargetABITests", ["TargetABI", "RelayTestSupport"], exclude: ["Golden"]),
 ]
 
 // The ground: the kernel, JSON, archives.
@@ -67,6 +82,7 @@ targets += [
   library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
   library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+  library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
   .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
   module("RelaySystem", ["CRelaySystem"]),
   tests("RelaySystemTests", ["RelaySystem"]),
@@ -82,13 +98,33 @@ targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
   tests("RelayQueueTests", ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive"]),
-  module("RelayDelivery", ["RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
+  module(
+    "RelayDelivery",
+    ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
   module("RelayTemplates", ["RelayJSON"]),
+]
+targets += [
+  tests(
+    "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"]),
+  tests(
+    "RelayWorkerTests",
+    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
+]
+
+targets += [
+  tests("RelayConfigTests", ["RelayConfig", "RelayJSON", "RelaySystem"], exclude: ["Golden"]),
+  tests("RelayTemplatesTests", ["RelayTemplates"]),
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
-targets += plugin("HTTPTarget", ["CCurl", "COpenSSL"])
-targets += plugin("FolderTarget", [])
+targets += plugin("HTTPTarget", ["CCurl", "COpenSSL", "CZlib"])
+targets += plugin("FolderTarget", ["CFolderTarget"])
+targets += [
+  .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
+  .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
+  tests("HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "CCurl"]),
+  tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms"]),
+]
 
 // The use cases and the program.
 targets += [

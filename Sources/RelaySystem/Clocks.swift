@@ -42,6 +42,12 @@ package struct WallTime: Comparable, Hashable, Sendable {
     return WallTime(milliseconds: overflow ? (step < 0 ? .min : .max) : sum)
   }
 
+  /// Milliseconds from `earlier` to this moment; distances beyond the scale stop at its ends.
+  package func milliseconds(since earlier: WallTime) -> Int64 {
+    let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
+    return overflow ? (milliseconds < 0 ? .min : .max) : difference
+  }
+
   /// Seconds east of UTC that the machine's zone has at this moment.
   package var localOffset: Int32 { relay_local_offset(milliseconds / 1000) }
 }

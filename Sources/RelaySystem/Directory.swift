@@ -72,6 +72,22 @@ package final class Directory: Sendable {
     return file
   }
 
+  /// Opens a file for reading, following a link: for what a person put there. Never waits on a FIFO.
+  package func openFollowing(_ name: String) throws(SystemError) -> Descriptor {
+    let number = try invoke(.open, on: about(name)) {
+      Int(relay_open_at(descriptor.number, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0))
+    }
+    return Descriptor(owning: Int32(number), path: about(name))
+  }
+
+  /// Opens a device such as `null` in `/dev`.
+  package func openDevice(_ name: String) throws(SystemError) -> Descriptor {
+    let number = try invoke(.open, on: about(name)) {
+      Int(relay_open_at(descriptor.number, name, O_RDWR | O_NOCTTY, 0))
+    }
+    return Descriptor(owning: Int32(number), path: about(name))
+  }
+
   /// Creates a file that isn't there yet (EEXIST otherwise), open for reading and writing.
   package func createFile(_ name: String, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW

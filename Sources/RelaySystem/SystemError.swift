@@ -26,6 +26,9 @@ package struct SystemError: Error, Equatable, Sendable {
   /// Whether the file system has no room: no blocks, no inodes, or a quota is used up.
   package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 
+  /// Whether nothing stands under the name.
+  package var isMissing: Bool { code == ENOENT }
+
   /// Whether this process or the machine has run out of descriptors, memory or processes: passes by itself.
   package var isExhaustion: Bool {
     code == EMFILE || code == ENFILE || code == ENOMEM || code == EAGAIN || code == ENOBUFS

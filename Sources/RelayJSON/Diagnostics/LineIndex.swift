@@ -31,11 +31,21 @@ package struct LineIndex: Sendable {
   /// The line's text without its end; empty if there is no such line.
   ///
   /// Bytes that aren't UTF-8 show as U+FFFD.
-  package func line(_ number: Int) -> String {
+  package func line(_ number: Int) -> String { line(number, masking: []) }
+
+  /// The same with the bytes of some ranges blanked by asterisks, one a character.
+  package func line(_ number: Int, masking masked: [Range<Int>]) -> String {
     guard starts.indices.contains(number - 1) else { return "" }
     var end = starts.indices.contains(number) ? starts[number] - 1 : bytes.count
     let start = starts[number - 1]
     if end > start, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-    return String(decoding: bytes[start..<end], as: UTF8.self)
+    var shown = [UInt8](bytes[start..<end])
+    for range in masked where range.overlaps(start..<end) {
+      for offset in range.clamped(to: start..<end) {
+        // Only the first byte of a character leaves a mark, so that columns stay right.
+        shown[offset - start] = bytes[offset] & 0xC0 == 0x80 ? 0 : UInt8(ascii: "*")
+      }
+    }
+    return String(decoding: masked.isEmpty ? shown : shown.filter { $0 != 0 }, as: UTF8.self)
   }
 }

@@ -2,7 +2,8 @@
 
 /// Reads a JSON text token by token, strictly by RFC 8259, and tells for each the bytes it came from.
 ///
-/// A collecting reader notes what it can read past (a comma too many or missing, a comment, single quotes, a bad escape …)
+/// A collecting reader notes what it can read past (a comma too many or missing, a comment, single quotes, a bad
+/// escape …)
 /// in `problems` and goes on; a strict one throws at the first.
 package struct JSONReader {
   /// What the text may go on with.

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A receiver that behaves as its path says, for tests of HTTP targets.
+
+    http_peer.py RECORD [CERTIFICATE KEY]
+
+Listens on 127.0.0.1, prints the port, appends one JSON line a request to RECORD before it answers, and ends when stdin does.
+Nothing but the standard library; the protocol is spoken by hand so that it can be broken by hand.
+
+    /status/CODE?retry-after=…&location=…&type=…&body=…   reads everything, then answers
+    /reset/head   /reset/body   /reset/answer              a reset after the head, within the body, instead of an answer
+    /close/answer                                          closes instead of an answer
+    /early/CODE                                            answers after the head and reads no further
+    /garbage                                               answers what is not HTTP
+    /stall                                                 reads everything and never answers
+    /trickle                                               answers 200 and sends its body a byte at a time, for ever
+    /flood                                                 answers 200 and sends a body without end
+    /cut                                                   answers 200 and closes within the answer's body
+    /die-second                                            on a kept connection reads the second request and closes
+    /continue/CODE                                         answers 100, reads everything, then answers
+    /slow-reader                                           reads 64 KiB a second
+"""
+import base64
+import hashlib
+import json
+import socket
+import ssl
+import struct
+import sys
+import threading
+import time
+from urllib.parse import parse_qs, unquote, urlsplit
+
+record = open(sys.argv[1], "a", buffering=1)
+lock = threading.Lock()
+connections = 0
+
+
+class Gone(Exception):
+    pass
+
+
+class Reader:
+    def __init__(self, sock):
+        self.sock, self.left = sock, b""
+
+    def line(self):
+        while b"\r\n" not in self.left:
+            self.fill()
+        line, self.left = self.left.split(b"\r\n", 1)
+        return line.decode("utf-8", "replace")
+
+    def fill(self):
+        data = self.sock.recv(262144)
+        if not data:
+            raise Gone
+        self.left += data
+
+    def some(self, most):
+        if not self.left:
+            self.fill()
+        data, self.left = self.left[:most], self.left[most:]
+        return data
+
+
+def reset(sock):
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if isinstance(sock, ssl.SSLSocket):
+        sock = socket.socket(fileno=sock.detach())
+    sock.close()
+    raise Gone
+
+
+def answer(sock, status, query, extra=(), body=None):
+    body = query.get("body", [""])[0].encode() if body is None else body
+    lines = [f"HTTP/1.1 {status} Answer", f"Content-Length: {len(body)}"]
+    for name, key in (("Retry-After", "retry-after"), ("Location", "location"), ("Content-Type", "type")):
+        if key in query:
+            lines.append(f"{name}: {query[key][0]}")
+    sock.sendall("\r\n".join([*lines, *extra, "", ""]).encode() + (b"" if status in (204, 304) else body))
+
+
+def read_body(reader, length, pause=0.0):
+    digest, tail, left = hashlib.sha256(), b"", length
+    while left:
+        data = reader.some(min(left, 65536 if pause else left))
+        left -= len(data)
+        digest.update(data)
+        if length <= 65536:
+            tail += data
+        time.sleep(pause)
+    return digest.hexdigest(), tail
+
+
+def note(number, method, target, headers, length, digest, tail):
+    with lock:
+        record.write(json.dumps({
+            "connection": number, "method": method, "path": target, "headers": headers, "length": length,
+            "sha256": digest, "body": base64.b64encode(tail).decode()}) + "\n")
+
+
+def serve(sock, number):
+    reader, count = Reader(sock), 0
+    while True:
+        method, target, _ = reader.line().split(" ", 2)
+        headers = []
+        while line := reader.line():
+            name, _, value = line.partition(":")
+            headers.append([name, value.strip(" ")])
+        fields = {name.lower(): value for name, value in headers}
+        parts, query = urlsplit(target), parse_qs(urlsplit(target).query, keep_blank_values=True)
+        words = [unquote(word) for word in parts.path.strip("/").split("/")]
+        length, count = int(fields.get("content-length", 0)), count + 1
+
+        def noted(digest="", tail=b""):
+            note(number, method, target, headers, length, digest, tail)
+
+        if words == ["reset", "head"]:
+            noted()
+            reset(sock)
+        if words[0] == "early":
+            noted()
+            answer(sock, int(words[1]), query, ["Connection: close"])
+            sock.shutdown(socket.SHUT_WR)
+            raise Gone
+        if words == ["reset", "body"]:
+            reader.some(max(1, length // 2))
+            noted()
+            reset(sock)
+        if words[0] == "continue":
+            sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        noted(*read_body(reader, length, 1.0 if words == ["slow-reader"] else 0.0))
+        if words == ["reset", "answer"]:
+            reset(sock)
+        if words == ["close", "answer"] or (words == ["die-second"] and count == 2):
+            raise Gone
+        if words == ["garbage"]:
+            sock.sendall(b"\x00\x01 this is no answer at all\r\n\r\n")
+            raise Gone
+        if words == ["stall"]:
+            reader.fill()
+        if words[0] in ("trickle", "flood", "cut"):
+            sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\nx")
+            if words == ["cut"]:
+                raise Gone
+            while True:
+                sock.sendall(b"x" * (1 if words == ["trickle"] else 65536))
+                time.sleep(0.1 if words == ["trickle"] else 0)
+        if method == "HEAD":
+            answer(sock, int(words[1]), query, body=b"")
+        elif words[0] in ("status", "continue"):
+            answer(sock, int(words[1]), query)
+        else:
+            answer(sock, 200, query, ["X-Request-Id: r-1"])
+
+
+def handle(sock, number):
+    try:
+        if context:
+            sock = context.wrap_socket(sock, server_side=True)
+        serve(sock, number)
+    except (Gone, OSError, ValueError):
+        pass
+    finally:
+        try:
+            sock.close()
+        except OSError:
+            pass
+
+
+context = None
+if len(sys.argv) > 2:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2], sys.argv[3])
+    if len(sys.argv) > 4:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(sys.argv[4])
+listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+
+
+def accept():
+    global connections
+    while True:
+        sock, _ = listener.accept()
+        connections += 1
+        threading.Thread(target=handle, args=(sock, connections), daemon=True).start()
+
+
+threading.Thread(target=accept, daemon=True).start()
+print(listener.getsockname()[1], flush=True)
+sys.stdin.read()
