@@ -132,7 +132,8 @@ targets += [
     "RelayPipelines",
     ["RelaySystem", "RelayJSON", "RelayArchive", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayTemplates"]),
   .executableTarget(
-    name: "relay-host", dependencies: ["RelaySystem", "RelayJSON", "RelayConfig", "RelayPipelines"],
+    name: "relay-host",
+    dependencies: ["RelaySystem", "RelayJSON", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayPipelines"],
     path: "Sources/RelayHost",
     swiftSettings: strict),
 ]
