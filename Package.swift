@@ -13,6 +13,11 @@ let strictC: [CSetting] = [
   .unsafeFlags(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"])
 ]
 
+/// Keeps the Swift runtime, which the package manager links to every program, out of a program in C.
+let libcOnly = [
+  "-nostartfiles", "-no-toolchain-stdlib-rpath", "-use-ld=lld", "-Xlinker", "--remap-inputs=*libswiftCore.so=/dev/null",
+]
+
 /// A C library of the distribution, found by pkg-config.
 func library(_ name: String, pkgConfig: String, package: String) -> Target {
   .systemLibrary(
@@ -61,7 +66,15 @@ targets += [
   .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
   .executableTarget(
     name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
-    cSettings: strictC),
+    cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
+]
+
+targets += [
+  .target(name: "CRelayTestSupport", path: "Tests/CRelayTestSupport", cSettings: strictC),
+  .target(
+    name: "RelayTestSupport", dependencies: ["CRelayTestSupport"], path: "Tests/RelayTestSupport", swiftSettings: strict
+  ),
+  tests("TargetABITests", ["TargetABI", "RelayTestSupport"], exclude: ["Golden"]),
 ]
 
 // The ground: the kernel, JSON, archives.
@@ -72,16 +85,35 @@ targets += [
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
   .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
   module("RelaySystem", ["CRelaySystem"]),
+  tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
   module("RelayArchive", ["RelaySystem", "CArchive", "COpenSSL"]),
+  tests("RelayArchiveTests", ["RelayArchive", "RelaySystem"]),
 ]
+
+targets += [tests("RelayJSONTests", ["RelayJSON"])]
 
 // The way of an artifact: what is configured, kept and delivered.
 targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
-  module("RelayDelivery", ["RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
+  tests("RelayQueueTests", ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive"]),
+  module(
+    "RelayDelivery",
+    ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
   module("RelayTemplates", ["RelayJSON"]),
+]
+targets += [
+  tests(
+    "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"]),
+  tests(
+    "RelayWorkerTests",
+    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
+]
+
+targets += [
+  tests("RelayConfigTests", ["RelayConfig", "RelayJSON", "RelaySystem"], exclude: ["Golden"]),
+  tests("RelayTemplatesTests", ["RelayTemplates"]),
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.

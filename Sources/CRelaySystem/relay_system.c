@@ -1,2 +1,148 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 #include "relay_system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int relay_open_at(int folder, const char *name, int flags, unsigned mode) {
+  return openat(folder, name, flags | O_CLOEXEC, mode);
+}
+
+int relay_rename_at(int from_folder, const char *from, int to_folder, const char *to, int exclusive) {
+  if (!exclusive) return renameat(from_folder, from, to_folder, to);
+  return renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE);
+}
+
+int relay_syncfs(int fd) { return syncfs(fd); }
+
+int relay_unnamed_file(int folder, unsigned mode) {
+  return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+int relay_take_read_lease(int fd) {
+  /* Whoever opens the file for writing waits for us; the signal that tells of it is of no use here. */
+  if (fcntl(fd, F_SETSIG, SIGURG) != 0) return -1;
+  return fcntl(fd, F_SETLEASE, F_RDLCK);
+}
+
+int relay_holds_lease(int fd) { return fcntl(fd, F_GETLEASE) == F_RDLCK; }
+
+int relay_release_lease(int fd) { return fcntl(fd, F_SETLEASE, F_UNLCK); }
+
+int relay_clone_file(int to, int from) { return ioctl(to, FICLONE, from); }
+
+int relay_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int relay_epoll_set(int epoll, int fd, uint32_t events, uint64_t token, int is_new) {
+  struct epoll_event event = {.events = events, .data = {.u64 = token}};
+  return epoll_ctl(epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+}
+
+int relay_epoll_remove(int epoll, int fd) { return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL); }
+
+int relay_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity, int timeout_ms) {
+  struct epoll_event found[64];
+  int count = epoll_wait(epoll, found, capacity < 64 ? capacity : 64, timeout_ms);
+  for (int i = 0; i < count; i++) {
+    tokens[i] = found[i].data.u64;
+    events[i] = found[i].events;
+  }
+  return count;
+}
+
+int relay_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int relay_signalfd(const int *signals, size_t count) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (size_t i = 0; i < count; i++) sigaddset(&set, signals[i]);
+  if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) return -1;
+  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int relay_next_signal(int fd) {
+  struct signalfd_siginfo info;
+  return read(fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+int relay_ignore_signal(int signal_number) { return signal(signal_number, SIG_IGN) == SIG_ERR ? -1 : 0; }
+
+int relay_pidfd_open(pid_t pid) {
+  int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return fd;
+}
+
+int relay_spawn(const relay_spawn_request *request, pid_t *pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error) return error;
+  error = posix_spawnattr_init(&attributes);
+  if (error) {
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+  }
+  /* In rising order, and the host keeps 0 to 2 open: a copy is never overwritten before it was used. */
+  for (size_t i = 0; i < request->descriptor_count && !error; i++)
+    error = posix_spawn_file_actions_adddup2(&actions, request->descriptors[i], (int)i);
+  if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, (int)request->descriptor_count);
+  if (!error && request->folder) error = posix_spawn_file_actions_addchdir_np(&actions, request->folder);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
+  if (!error) error = posix_spawnattr_setsigdefault(&attributes, &all);
+  if (!error) error = posix_spawnattr_setpgroup(&attributes, 0);
+  if (!error)
+    error = posix_spawnattr_setflags(&attributes,
+                                     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  if (!error)
+    error = posix_spawn(pid, request->program, &actions, &attributes, request->arguments, request->environment);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+int64_t relay_clock(int clock_id) {
+  struct timespec now = {0, 0};
+  clock_gettime((clockid_t)clock_id, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int relay_random(void *bytes, size_t length) {
+  char *at = bytes;
+  while (length > 0) {
+    ssize_t got = getrandom(at, length, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return -1;
+    at += got;
+    length -= (size_t)got;
+  }
+  return 0;
+}
+
+int32_t relay_local_offset(int64_t unix_seconds) {
+  time_t when = (time_t)unix_seconds;
+  struct tm local;
+  return localtime_r(&when, &local) ? (int32_t)local.tm_gmtoff : 0;
+}
+
+int relay_inotify_create(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
+
+int relay_inotify_add(int fd, const char *path, uint32_t mask) { return inotify_add_watch(fd, path, mask); }

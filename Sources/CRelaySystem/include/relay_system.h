@@ -1,4 +1,69 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The few kernel calls that Swift's Glibc module does not show, or shows with arguments it cannot pass. No policy here: each
+ * function returns what the kernel returned, -1 with errno set on failure. */
 #ifndef RELAY_SYSTEM_H
 #define RELAY_SYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+int relay_open_at(int folder, const char *name, int flags, unsigned mode);
+/* RENAME_NOREPLACE where exclusive is not 0. */
+int relay_rename_at(int from_folder, const char *from, int to_folder, const char *to, int exclusive);
+int relay_syncfs(int fd);
+int relay_unnamed_file(int folder, unsigned mode);
+/* 0 = a read lease is held, so nobody has the file open for writing. Release drops it. */
+int relay_take_read_lease(int fd);
+int relay_holds_lease(int fd);
+int relay_release_lease(int fd);
+/* FICLONE: shares the blocks where the file system can, else -1. */
+int relay_clone_file(int to, int from);
+
+int relay_epoll_create(void);
+int relay_epoll_set(int epoll, int fd, uint32_t events, uint64_t token, int is_new);
+int relay_epoll_remove(int epoll, int fd);
+/* Fills tokens and events, both of the given capacity. */
+int relay_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity, int timeout_ms);
+int relay_eventfd(void);
+/* Blocks the given signals for the process and returns a descriptor that reads them. */
+int relay_signalfd(const int *signals, size_t count);
+/* The number of the next waiting signal, 0 when none waits. */
+int relay_next_signal(int fd);
+int relay_ignore_signal(int signal);
+
+int relay_pidfd_open(pid_t pid);
+
+typedef struct relay_spawn_request {
+  const char *program;      /* absolute */
+  char *const *arguments;   /* NULL-terminated, [0] is the name */
+  char *const *environment; /* NULL-terminated */
+  const char *folder;       /* working folder, or NULL */
+  const int *descriptors;   /* descriptor i of the child is a copy of descriptors[i]; all others are closed */
+  size_t descriptor_count;
+} relay_spawn_request;
+/* 0 and *pid, else an errno value. The child leads a process group of its own, with default signal handling. */
+int relay_spawn(const relay_spawn_request *request, pid_t *pid);
+
+/* One sendmsg or recvmsg on a stream socket with up to 64 descriptors. *count holds room and then number for receive. */
+ssize_t relay_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count);
+ssize_t relay_receive(int socket, void *bytes, size_t length, int *descriptors, size_t *count);
+int relay_socket_pair(int pair[2]);
+int relay_pipe(int pair[2]);
+int relay_listen_unix(const char *path, unsigned mode, int backlog);
+int relay_connect_unix(const char *path);
+int relay_accept(int socket);
+int relay_peer(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
+
+int64_t relay_clock(int clock_id); /* nanoseconds; 0 realtime, 1 monotonic, 7 boottime */
+int relay_random(void *bytes, size_t length);
+/* Seconds east of UTC that the machine's zone has at that instant. */
+int32_t relay_local_offset(int64_t unix_seconds);
+
+/* A detached thread with a stack of 512 KiB; 0 or an errno value. The name is cut to the kernel's 15 characters. */
+int relay_start_thread(const char *name, void (*body)(void *), void *context);
+
+int relay_inotify_create(void);
+int relay_inotify_add(int fd, const char *path, uint32_t mask);
 #endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Blanks known secrets out of text: as they are, percent-encoded, and in base64 (both alphabets, at any of the three
+/// places at
+/// which they can stand in what was encoded).
+///
+/// One pass over the text, whatever the number of secrets: an automaton after Aho and Corasick finds all forms at once.
+/// A secret of fewer than 8 bytes is blanked only where no letter or digit touches it, and in no encoded form.
+package struct Redactor: Sendable {
+  package static let blank = "•••"
+
+  private struct Pattern: Sendable {
+    var length: Int
+    var isWholeWord: Bool
+  }
+
+  private let automaton: MultiPatternAutomaton
+  private let patterns: [Pattern]
+
+  package init(_ secrets: [Secret]) {
+    var words: [[UInt8]] = []
+    var patterns: [Pattern] = []
+    for secret in secrets where !secret.bytes.isEmpty {
+      for form in secret.isShort ? [secret.bytes] : EncodedForms.all(of: secret.bytes) {
+        words.append(form)
+        patterns.append(Pattern(length: form.count, isWholeWord: secret.isShort))
+      }
+    }
+    self.automaton = MultiPatternAutomaton(words)
+    self.patterns = patterns
+  }
+
+  package func redact(_ text: String) -> String {
+    guard !patterns.isEmpty else { return text }
+    let bytes = Array(text.utf8)
+    let found = ranges(in: bytes)
+    guard !found.isEmpty else { return text }
+    var result: [UInt8] = []
+    var position = 0
+    for range in found {
+      result += bytes[position..<range.lowerBound]
+      result += Self.blank.utf8
+      position = range.upperBound
+    }
+    result += bytes[position...]
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// What is to be blanked: in order, joined where forms overlap.
+  private func ranges(in bytes: [UInt8]) -> [Range<Int>] {
+    var joined: [Range<Int>] = []
+    automaton.forEachMatch(in: bytes) { pattern, end in
+      let range = (end - patterns[pattern].length)..<end
+      guard !patterns[pattern].isWholeWord || Self.isWord(range, in: bytes) else { return }
+      // Matches come by their end, so only the last ones can reach into this one.
+      var lower = range.lowerBound
+      while let last = joined.last, last.upperBound >= lower {
+        lower = min(lower, last.lowerBound)
+        joined.removeLast()
+      }
+      joined.append(lower..<end)
+    }
+    return joined
+  }
+
+  private static func isWord(_ range: Range<Int>, in bytes: [UInt8]) -> Bool {
+    let before = range.lowerBound > 0 ? bytes[range.lowerBound - 1] : 0
+    let after = range.upperBound < bytes.count ? bytes[range.upperBound] : 0
+    return !isWordByte(before) && !isWordByte(after)
+  }
+
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
+      true
+    default: false
+    }
+  }
+}

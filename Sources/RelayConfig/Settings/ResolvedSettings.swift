@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A setting's value as a target asks for it.
+package enum SettingValue: Equatable, Sendable {
+  case text(String)
+  case integer(Int64)
+  case real(Double)
+  case flag(Bool)
+  case null
+  /// How many entries; each has a path of its own.
+  case list(count: Int)
+  /// The names of the members in order; each has a path of its own.
+  case object(names: [String])
+}
+
+/// A pipeline's settings for its target: checked against the manifest, defaults filled in, flattened.
+///
+/// A path is a JSON Pointer without its first slash: `url`, `tls/ca`, `to/0`, `headers/X-Key`.
+package struct ResolvedSettings: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
+    package var path: String
+    package var value: SettingValue
+
+    package init(
+      path: String, value: SettingValue
+    ) {
+      self.path = path
+      self.value = value
+    }
+  }
+
+  package struct Templated: Equatable, Sendable {
+    package var path: String
+    package var text: String
+
+    package init(
+      path: String, text: String
+    ) {
+      self.path = path
+      self.text = text
+    }
+  }
+
+  package struct SecretReference: Equatable, Sendable {
+    package var path: String
+    /// The secret's name.
+    package var name: String
+
+    package init(
+      path: String, name: String
+    ) {
+      self.path = path
+      self.name = name
+    }
+  }
+
+  /// All but templates and secrets.
+  package var entries: [Entry] = []
+  /// Settings that hold `{{ … }}`, rendered for each part.
+  package var templated: [Templated] = []
+  package var secrets: [SecretReference] = []
+  /// What the target may open; only what a person typed.
+  package var access: [AccessPath] = []
+  /// All of it as compact JSON, secrets as references, templates as written.
+  package var json: [UInt8] = Array("{}".utf8)
+
+  package init() {}
+}
+
+/// A path that a target is let into.
+package struct AccessPath: Equatable, Sendable {
+  package enum Mode: String, Sendable {
+    case read
+    case write
+  }
+
+  /// Absolute, as typed.
+  package var path: String
+  /// Absolute, with links resolved as far as the path exists.
+  package var resolved: String
+  package var mode: Mode
+
+  package init(
+    path: String, resolved: String, mode: Mode
+  ) {
+    self.path = path
+    self.resolved = resolved
+    self.mode = mode
+  }
+}

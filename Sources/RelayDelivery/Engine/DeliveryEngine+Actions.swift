@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayJSON
+import RelayQueue
+import RelaySystem
+
+/// Doing what the machines decide: on the disk by threads, on the clock by the loop.
+extension DeliveryEngine {
+  func perform(_ action: DeliveryAction, _ runtime: PipelineRuntime) {
+    let id = runtime.id
+    switch action {
+    case .open(let sequence): open(sequence, runtime)
+    case .requestPlace:
+      loop.setTimer(TimerKey("pipeline \(id)", "idle"), at: nil)
+      act(on: places.request(id, since: .now))
+    case .releasePlace:
+      let now = BootTime.now
+      act(on: places.release(id, now: now))
+      if runtime.worker != nil { watchIdle(runtime, since: now) }
+    case .send(let number, let sequence, let part, let attempt):
+      prepare(runtime, number: number, sequence: sequence, part: part, attempt: attempt)
+    case .sendTest: act(on: places.request(id, since: .now))
+    case .mark(let record):
+      onDisk(runtime) { folder, then in
+        folder.marks.write(record) { result in
+          switch result {
+          case .success: then(.marked)
+          case .failure(let error): then(.markFailed(reason: error.message))
+          }
+        }
+      }
+    case .moveToCorrupt(let sequence, let reason):
+      log(.error, "An artifact is damaged and was set aside in corrupt/: \(reason).", runtime, sequence)
+      move(runtime, sequence) { folder throws(SystemError) in try folder.moveToCorrupt(sequence, reason: reason) }
+    case .setAside(let sequence, let part, let attempts, let verdict):
+      setAside(runtime, sequence, part, attempts, verdict)
+    case .remove(let sequence):
+      onDisk(runtime) { folder, then in
+        // What can't be removed now is removed by the next recovery: the marks name it.
+        do throws(CommitError) { try folder.remove(sequence) } catch {}
+        then(.removed(sequence: sequence))
+      }
+    case .cancel: cancelFlight(runtime)
+    case .dismissWorker: dismissWorker(runtime)
+    case .eraseDeliveryState: eraseDeliveryState(runtime)
+    case .setTimer(let moment):
+      loop.setTimer(TimerKey("pipeline \(id)", "next"), at: moment) { [weak self] in
+        self?.assumeIsolated { $0.feed(id, .timer) }
+      }
+    case .save(let attention, let paused): save(runtime, attention, paused)
+    case .record(let sequence, let part, let attempt, let verdict, let next):
+      record(runtime, sequence, part, attempt, verdict, next)
+    case .note(let text): log(.notice, text, runtime)
+    }
+  }
+
+  /// Runs work on the pipeline's folder; `then` may be called from any thread and brings its event back here.
+  func onDisk(
+    _ runtime: PipelineRuntime,
+    _ work: @escaping @Sendable (PipelineFolder, _ then: @escaping @Sendable (DeliveryEvent) -> Void) -> Void
+  ) {
+    guard let folder = runtime.folder else { return }
+    let (id, loop) = (runtime.id, loop)
+    let then: @Sendable (DeliveryEvent) -> Void = { [weak self] event in
+      loop.post { [weak self] in self?.assumeIsolated { $0.feed(id, event) } }
+    }
+    runtime.disk.run { work(folder, then) }
+  }
+
+  private func open(_ sequence: UInt64, _ runtime: PipelineRuntime) {
+    guard let folder = runtime.folder else { return }
+    let (id, loop) = (runtime.id, loop)
+    runtime.disk.run { [weak self] in
+      let found = Result { () throws(ArtifactDamage) in try folder.openArtifact(sequence) }
+      loop.post { [weak self] in self?.assumeIsolated { $0.opened(id, sequence, found) } }
+    }
+  }
+
+  private func opened(_ id: String, _ sequence: UInt64, _ found: Result<QueuedArtifact, ArtifactDamage>) {
+    guard let runtime = runtimes[id] else { return }
+    switch found {
+    case .success(let artifact):
+      runtime.artifact = artifact
+      let parts = artifact.manifest.bundle == nil ? artifact.manifest.parts.count : 1
+      feed(
+        runtime,
+        .opened(
+          HeadArtifact(
+            sequence: sequence, artifact: artifact.manifest.artifactID, partCount: UInt32(clamping: parts))))
+    case .failure(let damage):
+      // One that is gone was removed by somebody: nothing is left to set aside.
+      if damage == .missing {
+        log(.warning, "An artifact has disappeared from the queue folder; the next one goes.", runtime, sequence)
+        feed(runtime, .damaged(sequence: sequence, reason: damage.message))
+      } else if damage.isDamage {
+        feed(runtime, .damaged(sequence: sequence, reason: damage.message))
+      } else {
+        log(.warning, "An artifact can't be read just now: \(damage.message).", runtime, sequence)
+        feed(runtime, .unreadable(sequence: sequence, reason: damage.message))
+      }
+    }
+  }
+
+  private func move(
+    _ runtime: PipelineRuntime, _ sequence: UInt64,
+    _ work: @escaping @Sendable (PipelineFolder) throws(SystemError) -> Void
+  ) {
+    runtime.artifact = nil
+    onDisk(runtime) { folder, then in
+      do throws(SystemError) {
+        try work(folder)
+        then(.movedAway(sequence: sequence))
+      } catch {
+        // Gone already: there is nothing left to move.
+        then(
+          error.isMissing ? .movedAway(sequence: sequence) : .moveFailed(sequence: sequence, reason: error.message))
+      }
+    }
+  }
+
+  private func setAside(
+    _ runtime: PipelineRuntime, _ sequence: UInt64, _ part: UInt32, _ attempts: UInt32, _ verdict: DeliveryVerdict
+  ) {
+    let limit = runtime.configuration.delivery.maxRefusedBytes
+    let reason = SetAsideReason(
+      verdict: verdict.code.rawValue, message: services.blank(verdict.message), status: Int64(verdict.status),
+      part: part == 0 ? nil : Int64(part), attempts: Int64(attempts))
+    log(.warning, "An artifact was set aside in refused/: \(verdict.message)", runtime, sequence)
+    if runtime.machine.queue.first == sequence { runtime.artifact = nil }
+    onDisk(runtime) { folder, then in
+      do throws(SystemError) {
+        guard try folder.refusedBytes() < limit else {
+          return then(
+            .stopped(
+              sequence: sequence, code: .deliveryRefusedFull,
+              message:
+                "refused/ has reached its limit (delivery.maxRefused). Look at `relay-host refused \(folder.id)`, "
+                + "then resend or delete what is there. Last reason: \(reason.message)"))
+        }
+        try folder.setAside(sequence, reason: reason)
+        then(.movedAway(sequence: sequence))
+      } catch {
+        then(
+          error.isMissing ? .movedAway(sequence: sequence) : .moveFailed(sequence: sequence, reason: error.message))
+      }
+    }
+  }
+
+  private func save(_ runtime: PipelineRuntime, _ attention: Attention?, _ paused: Bool) {
+    guard let folder = runtime.folder else { return }
+    if let attention { log(.error, "The pipeline needs attention: \(attention.message)", runtime) }
+    let (sink, id, blank) = (services.log, runtime.id, services.blank)
+    runtime.disk.run {
+      do throws(StateError) {
+        try folder.stateFile.update { state in
+          state.attention = attention.map {
+            PipelineState.Attention(
+              code: $0.code, message: blank($0.message), since: WallTime(milliseconds: $0.since),
+              settingsFingerprint: $0.fingerprint)
+          }
+          state.pausedByCommand = paused
+        }
+      } catch {
+        sink.log(
+          LogEntry(.error, "pipeline.json could not be saved: \(error.message)", ["pipeline": id]))
+      }
+    }
+  }
+
+  private func eraseDeliveryState(_ runtime: PipelineRuntime) {
+    guard let targetState = runtime.targetState else { return }
+    runtime.disk.run { try? targetState.eraseDeliveryScope() }
+  }
+
+  private func record(
+    _ runtime: PipelineRuntime, _ sequence: UInt64, _ part: UInt32, _ attempt: UInt32, _ verdict: DeliveryVerdict,
+    _ next: WallTime?
+  ) {
+    let now = WallTime.now
+    let manifest = runtime.artifact?.sequence == sequence ? runtime.artifact?.manifest : nil
+    let index = Int(part) - 1
+    let isKnown = manifest?.parts.indices.contains(index) ?? false
+    let record = DeliveryRecord(
+      at: now, artifact: manifest?.artifactID.description ?? "", part: Int64(part),
+      deliveryID: isKnown ? manifest?.parts[index].deliveryID.description ?? "" : "", attempt: Int64(attempt),
+      verdict: verdict.code.rawValue, status: Int64(verdict.status),
+      message: PrintableText.cleaned(services.blank(verdict.message)), bytes: Int64(clamping: verdict.bytesSent),
+      milliseconds: runtime.lastMilliseconds, days: manifest?.attributes.filter { $0.name == "day" }.map(\.value) ?? [])
+    runtime.lastVerdict = record
+    if verdict.code == .delivered {
+      runtime.lastSuccess = now
+      if runtime.machine.queue.first != sequence { runtime.artifact = nil }
+    }
+    logVerdict(runtime, record, sequence, next)
+    guard let folder = runtime.folder else { return }
+    runtime.disk.run { try? folder.deliveryLog.append(record) }
+  }
+
+  private func logVerdict(
+    _ runtime: PipelineRuntime, _ record: DeliveryRecord, _ sequence: UInt64, _ next: WallTime?
+  ) {
+    let delivered = record.verdict == DeliveryVerdict.Code.delivered.rawValue
+    var entry = LogEntry(
+      delivered ? .info : .warning, delivered ? "Delivered." : "Not delivered: \(record.message)",
+      [
+        "pipeline": runtime.id, "artifact": record.artifact, "part": "\(record.part ?? 0)",
+        "attempt": "\(record.attempt)",
+        "verdict": record.verdict, "ms": "\(record.milliseconds)",
+      ])
+    if record.status != 0 { entry.fields.append(.init(name: "status", value: "\(record.status)")) }
+    if let next { entry.fields.append(.init(name: "next", value: next.text())) }
+    services.log.log(entry)
+  }
+
+  func log(_ level: LogLevel, _ text: String, _ runtime: PipelineRuntime, _ sequence: UInt64? = nil) {
+    var entry = LogEntry(level, text, ["pipeline": runtime.id])
+    if let sequence { entry.fields.append(.init(name: "sequence", value: "\(sequence)")) }
+    services.log.log(entry)
+  }
+}

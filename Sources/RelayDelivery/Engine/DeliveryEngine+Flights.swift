@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayArchive
+import RelayConfig
+import RelayQueue
+import RelaySystem
+import TargetABI
+
+/// Handing a part to a worker and taking its verdict back.
+extension DeliveryEngine {
+  func act(on decisions: [WorkerPlaces.Decision]) {
+    for decision in decisions {
+      switch decision {
+      case .grant(let id):
+        guard let runtime = runtimes[id] else {
+          act(on: places.ended(id))
+          continue
+        }
+        if runtime.machine.isTesting { beginTest(runtime) } else { feed(runtime, .placeGranted) }
+      case .dismiss(let id): if let runtime = runtimes[id] { dismissWorker(runtime) }
+      }
+    }
+  }
+
+  /// Opens and, where it is small, checks the part before the worker gets it.
+  func prepare(_ runtime: PipelineRuntime, number: UInt64, sequence: UInt64, part: UInt32, attempt: UInt32) {
+    guard let artifact = runtime.artifact, artifact.sequence == sequence else {
+      return feed(runtime, .unreadable(sequence: sequence, reason: "the artifact isn't open"))
+    }
+    let (id, loop, services) = (runtime.id, loop, services)
+    let secrets = runtime.worker == nil ? runtime.configuration.load.settings.secrets : []
+    runtime.disk.run { [weak self] in
+      var preparation = PreparedPart.open(artifact, part: Int(part))
+      if case .ready(var prepared) = preparation {
+        do throws(SecretProblem) {
+          for secret in secrets {
+            prepared.secrets.append(SecretEntry(path: secret.path, value: try services.secret(secret.name)))
+          }
+          preparation = .ready(prepared)
+        } catch {
+          preparation = .needsAttention(error.message)
+        }
+      }
+      let outcome = preparation
+      loop.post { [weak self] in
+        self?.assumeIsolated { $0.prepared(id, number, artifact, part: part, attempt: attempt, outcome) }
+      }
+    }
+  }
+
+  private func prepared(
+    _ id: String, _ number: UInt64, _ artifact: QueuedArtifact, part: UInt32, attempt: UInt32,
+    _ preparation: PartPreparation
+  ) {
+    guard let runtime = runtimes[id], runtime.machine.isSending(number) else { return }
+    runtime.lastMilliseconds = 0
+    switch preparation {
+    case .damaged(let reason): feed(runtime, .damaged(sequence: artifact.sequence, reason: reason))
+    case .unreadable(let reason): feed(runtime, .unreadable(sequence: artifact.sequence, reason: reason))
+    case .needsAttention(let message):
+      feed(
+        runtime,
+        .verdict(
+          number: number, DeliveryVerdict(.needsAttention, reason: RELAY_REASON_CREDENTIALS, message: message)))
+    case .ready(let prepared):
+      if runtime.machine.isCancelWanted {
+        return feed(runtime, .verdict(number: number, DeliveryVerdict(.cancelled)))
+      }
+      let index = Int(part) - 1
+      guard artifact.manifest.parts.indices.contains(index) else { return }
+      let entry = artifact.manifest.parts[index]
+      let first = runtime.machine.position.firstAttempt ?? .now
+      let isBundle = artifact.manifest.bundle != nil || artifact.manifest.unit == .artifact
+      let fields = DeliveryFields(
+        length: UInt64(clamping: prepared.length), sha256: prepared.sha256.bytes,
+        fileName: artifact.manifest.bundle?.name ?? entry.name,
+        mediaType: artifact.manifest.bundle?.mediaType ?? entry.mediaType, contentEncoding: entry.encoding?.rawValue,
+        pipelineID: id, pipelineName: runtime.configuration.name, artifactID: artifact.manifest.artifactID.description,
+        deliveryID: entry.deliveryID.description, messageID: artifact.manifest.messageID,
+        partIndex: isBundle ? 1 : part, partCount: isBundle ? 1 : UInt32(clamping: artifact.manifest.parts.count),
+        attempt: attempt, flags: 0, createdUnixMilliseconds: artifact.manifest.createdAt.milliseconds,
+        firstAttemptUnixMilliseconds: first.milliseconds,
+        attributes: artifact.manifest.attributes.map { DeliveryAttribute(name: $0.name, value: $0.value) })
+      let overlay = entry.settings.map { SettingEntry(path: $0.path, value: .text($0.text)) }
+      take(off: runtime, number, prepared, fields, overlay, isTest: false)
+      if prepared.checksum == nil { readAlongside(runtime, number, prepared) }
+    }
+  }
+
+  /// Starts a worker where none is there and sends it the delivery, all in one go.
+  func take(
+    off runtime: PipelineRuntime, _ number: UInt64, _ part: PreparedPart, _ fields: DeliveryFields,
+    _ overlay: [SettingEntry], isTest: Bool
+  ) {
+    guard let target = runtime.target else {
+      return endFlight(
+        runtime, number, isTest: isTest,
+        DeliveryVerdict(.needsAttention, message: catalogue.problem(with: runtime.configuration.load.targetID) ?? ""))
+    }
+    do {
+      if runtime.worker == nil { try startWorker(runtime, target, part.secrets) }
+      let (cancelRead, cancelWrite) = try UnixSocket.pipe()
+      let now = BootTime.now
+      runtime.worker?.flight = Flight(
+        number: number, deliveryID: fields.deliveryID, isTest: isTest, part: part, started: now,
+        clock: StallClock(
+          timeout: runtime.configuration.delivery.timeout, finalAnswer: target.manifest.finalAnswer,
+          length: part.length, now: now),
+        cancel: cancelWrite, content: part.checksum.map { .good(checksum: $0) })
+      guard let worker = runtime.worker else { return }
+      try host.assumeIsolated { host in
+        try host.send(
+          worker.number, .deliver(fields, overlay: overlay, verifiedChecksum: part.checksum), request: number,
+          descriptors: [part.file, cancelRead])
+      }
+      watchFlight(runtime)
+    } catch {
+      runtime.worker?.flight = nil
+      if runtime.worker == nil { act(on: places.ended(runtime.id)) } else { dismissWorker(runtime) }
+      if isTest {
+        endFlight(
+          runtime, number, isTest: true, DeliveryVerdict(.retry, message: "No worker could be started: \(error.words)"))
+      } else {
+        log(.warning, "No worker could be started: \(error.words). It is tried again.", runtime)
+        feed(runtime, .notStarted(reason: error.words))
+      }
+    }
+  }
+
+  private func startWorker(
+    _ runtime: PipelineRuntime, _ target: UsableTarget, _ secrets: [SecretEntry]
+  ) throws {
+    lastToken += 1
+    let (id, token) = (runtime.id, lastToken)
+    let settings = runtime.configuration.load.settings
+    let number = try host.assumeIsolated { host throws(SystemError) in
+      try host.start(usesRuntime: target.isShipped) { [weak self] event in
+        self?.assumeIsolated { $0.workerEvent(id, token, event) }
+      }
+    }
+    runtime.worker = RunningWorker(number: number, token: token, logAllowance: LineCollector(now: .now))
+    try host.assumeIsolated { host in
+      try host.send(
+        number, .load(path: target.copy, pipelineID: id, limits: WorkerLimits(memory: 4 << 30, openFiles: 256)))
+      try host.send(
+        number, .open(settings: SettingsTable.entries(settings), secrets: secrets, settingsJSON: settings.json))
+    }
+  }
+
+  /// Hashes a large part in a thread of its own while it is being sent.
+  private func readAlongside(_ runtime: PipelineRuntime, _ number: UInt64, _ part: PreparedPart) {
+    let (id, loop) = (runtime.id, loop)
+    let work: @Sendable () -> Void = { [weak self] in
+      let content = PreparedPart.check(part.file, Manifest.Content(size: part.length, sha256: part.sha256))
+      loop.post { [weak self] in self?.assumeIsolated { $0.wasRead(id, number, content) } }
+    }
+    do { try startThread("hash", work) } catch { threads.run(work) }
+  }
+
+  private func wasRead(_ id: String, _ number: UInt64, _ content: PartContent) {
+    guard let runtime = runtimes[id], runtime.worker?.flight?.number == number else { return }
+    runtime.worker?.flight?.content = content
+    if let request = runtime.worker?.flight?.verifyRequest { answerVerify(runtime, request, content) }
+  }
+
+  // MARK: What the worker says
+
+  func workerEvent(_ id: String, _ token: UInt64, _ event: WorkerEvent) {
+    guard let runtime = runtimes[id], let worker = runtime.worker, worker.token == token else { return }
+    switch event {
+    case .line(let text): services.log.log(LogEntry(.info, services.blank(text), ["pipeline": id, "from": "target"]))
+    case .ended(let end, let problem): workerEnded(runtime, end, problem)
+    case .frame(let frame): take(frame, runtime)
+    }
+  }
+
+  private func take(_ frame: WorkerFrame, _ runtime: PipelineRuntime) {
+    switch frame.message {
+    case .hello, .loaded, .manifest, .described: break
+    case .loadFailed(_, let text):
+      endFlight(
+        runtime,
+        DeliveryVerdict(
+          .needsAttention, reason: RELAY_REASON_SETTINGS, message: "The target can't be loaded: \(text)"))
+    case .opened(let code, let verdict):
+      guard code != 0 || verdict.code != RELAY_NONE else { return }
+      var outcome = Self.verdict(of: verdict, returnCode: code)
+      if outcome.code == .delivered {
+        outcome = DeliveryVerdict(.none, message: "The target reported delivered while opening.")
+      }
+      endFlight(runtime, outcome)
+    case .result(let deliveryID, let code, let verdict, let use):
+      result(runtime, frame.requestID, deliveryID, code, verdict, use)
+    case .log(let level, let text): targetLog(runtime, level, text)
+    case .progress: runtime.worker?.flight?.clock.progressed(at: .now)
+    default: request(frame, runtime)
+    }
+  }
+
+  /// Only a complete result for what is in flight counts.
+  private func result(
+    _ runtime: PipelineRuntime, _ requestID: UInt64, _ deliveryID: String, _ code: Int32, _ wire: WireVerdict,
+    _ use: SourceUse
+  ) {
+    guard let flight = runtime.worker?.flight, flight.number == requestID, flight.deliveryID == deliveryID else {
+      return log(.warning, "The target reported a result for nothing that is in flight; it was ignored.", runtime)
+    }
+    var verdict = Self.verdict(of: wire, returnCode: code)
+    if flight.isStalled, verdict.code == .cancelled {
+      verdict = DeliveryVerdict(
+        .retry, reason: RELAY_REASON_TIMEOUT, maybeDelivered: flight.isAllRead, message: stallMessage(runtime, flight))
+    }
+    if use == .failed, verdict.code != .delivered, flight.content == .damaged, !flight.isTest {
+      // The verdict is about bytes that should never have gone out; the artifact itself is the matter.
+      endFlightClock(runtime)
+      return feed(
+        runtime,
+        .damaged(
+          sequence: runtime.artifact?.sequence ?? 0,
+          reason: "its bytes are not those that were accepted (SHA-256 differs)"))
+    }
+    endFlight(runtime, verdict)
+  }
+
+  static func verdict(of wire: WireVerdict, returnCode: Int32) -> DeliveryVerdict {
+    let codes: [Int32: DeliveryVerdict.Code] = [
+      RELAY_DELIVERED: .delivered, RELAY_RETRY: .retry, RELAY_REFUSED: .refused,
+      RELAY_NEEDS_ATTENTION: .needsAttention, RELAY_CANCELLED: .cancelled,
+    ]
+    var verdict = DeliveryVerdict(
+      codes[wire.code] ?? .none, reason: wire.reason, status: wire.status,
+      retryAfterMilliseconds: wire.retryAfterMilliseconds, bytesSent: wire.bytesSent,
+      maybeDelivered: wire.flags & RELAY_MAYBE_DELIVERED != 0, message: PrintableText.cleaned(wire.message),
+      receipt: PrintableText.cleaned(wire.receipt))
+    if returnCode != 0 {
+      verdict.code = .none
+      verdict.message = "The target's function returned \(returnCode). \(verdict.message)"
+    } else if verdict.code == .none {
+      verdict.message = "The target reported the verdict \(wire.code), which is none. \(verdict.message)"
+    }
+    return verdict
+  }
+
+  func endFlight(_ runtime: PipelineRuntime, _ verdict: DeliveryVerdict) {
+    guard let flight = runtime.worker?.flight else { return }
+    endFlight(runtime, flight.number, isTest: flight.isTest, verdict)
+  }
+
+  private func endFlight(
+    _ runtime: PipelineRuntime, _ number: UInt64, isTest: Bool, _ reported: DeliveryVerdict
+  ) {
+    endFlightClock(runtime)
+    var verdict = reported
+    verdict.message = services.blank(reported.message)
+    verdict.receipt = services.blank(reported.receipt)
+    if isTest { endTest(runtime, verdict) } else { feed(runtime, .verdict(number: number, verdict)) }
+  }
+
+  private func endFlightClock(_ runtime: PipelineRuntime) {
+    if let flight = runtime.worker?.flight {
+      runtime.lastMilliseconds = BootTime.now.milliseconds(since: flight.started)
+    }
+    runtime.worker?.flight = nil
+    loop.setTimer(TimerKey("pipeline \(runtime.id)", "flight"), at: nil)
+  }
+
+  private func workerEnded(_ runtime: PipelineRuntime, _ end: ProcessEnd, _ problem: String?) {
+    let flight = runtime.worker?.flight
+    endFlightClock(runtime)
+    runtime.worker = nil
+    loop.setTimer(TimerKey("pipeline \(runtime.id)", "leave"), at: nil)
+    loop.setTimer(TimerKey("pipeline \(runtime.id)", "idle"), at: nil)
+    if let flight {
+      var verdict = DeliveryVerdict(.none, maybeDelivered: flight.isAllRead)
+      if flight.ladder != nil && !flight.isStalled {
+        verdict = DeliveryVerdict(.cancelled, message: "It was ended on request.")
+      } else if flight.isStalled {
+        verdict.message = stallMessage(runtime, flight) + " It didn't stop when asked and was ended."
+      } else {
+        verdict.message = "The target \(problem ?? end.words) without a verdict."
+      }
+      if flight.isTest {
+        endTest(runtime, verdict)
+      } else {
+        feed(runtime, .verdict(number: flight.number, verdict))
+      }
+    }
+    act(on: places.ended(runtime.id))
+    if runtime.isRetired || isStopping { finishIfIdle(runtime) }
+  }
+
+  private func targetLog(_ runtime: PipelineRuntime, _ level: Int32, _ text: String) {
+    let levels: [Int32: LogLevel] = [
+      RELAY_LOG_DEBUG: .debug, RELAY_LOG_INFO: .info, RELAY_LOG_WARNING: .warning, RELAY_LOG_ERROR: .error,
+    ]
+    let lines =
+      runtime.worker?.logAllowance.append(Array(text.utf8.map { $0 == 10 ? 32 : $0 }) + [10], now: .now) ?? []
+    for line in lines {
+      services.log.log(
+        LogEntry(levels[level] ?? .info, services.blank(line), ["pipeline": runtime.id, "from": "target"]))
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayQueue
+import RelaySystem
+
+/// What the engine asks of the rest of the program.
+package struct EngineServices: Sendable {
+  /// A secret's value by name; blocking. Throws words for people.
+  package var secret: @Sendable (_ name: String) throws(SecretProblem) -> String
+  /// Settings with templates as a test delivery has them; throws words for people.
+  package var renderForTest: @Sendable (PipelineConfiguration) throws(SecretProblem) -> [SettingEntry]
+  /// Blanks the values of secrets in a text.
+  package var blank: @Sendable (String) -> String
+  package var log: any LogSink
+  /// Called on the loop's thread when a pipeline's status may have changed.
+  package var changed: @Sendable (_ pipeline: String) -> Void
+
+  package init(
+    secret: @escaping @Sendable (String) throws(SecretProblem) -> String,
+    renderForTest: @escaping @Sendable (PipelineConfiguration) throws(SecretProblem) -> [SettingEntry],
+    blank: @escaping @Sendable (String) -> String, log: any LogSink,
+    changed: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.secret = secret
+    self.renderForTest = renderForTest
+    self.blank = blank
+    self.log = log
+    self.changed = changed
+  }
+}
+
+/// Why something that a delivery needs can't be had before a person acts.
+package struct SecretProblem: Error, Equatable, Sendable {
+  package var message: String
+  package init(message: String) { self.message = message }
+}
+
+/// Runs the deliveries of all pipelines: feeds their machines with events and does what these decide.
+///
+/// It lives on one event loop. What blocks on the disk goes to threads, what may crash to worker processes; both come
+/// back as events.
+package actor DeliveryEngine {
+  nonisolated package let loop: EventLoop
+  nonisolated package var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  let host: WorkerHost
+  let state: StateFolder
+  let threads: WorkThreads
+  let services: EngineServices
+  var runtimes: [String: PipelineRuntime] = [:]
+  var places = WorkerPlaces(limit: 64)
+  var catalogue = TargetCatalogue()
+  var lastToken: UInt64 = 0
+  /// Above all numbers that machines give.
+  var lastTestNumber: UInt64 = 1 << 63
+  var isStopping = false
+  var whenStopped: (@Sendable () -> Void)?
+
+  /// How long a worker without work is kept, in milliseconds.
+  static let idleTime: Int64 = 30_000
+
+  package init(host: WorkerHost, state: StateFolder, threads: WorkThreads, services: EngineServices) {
+    loop = host.loop
+    self.host = host
+    self.state = state
+    self.threads = threads
+    self.services = services
+  }
+
+  /// Puts a configuration and the targets that were found into force; called again whenever one of them changes.
+  ///
+  /// - Parameter problems: why a pipeline can't run with its settings, by pipeline.
+  package func apply(_ configuration: Configuration, _ found: TargetCatalogue, problems: [String: String] = [:]) {
+    catalogue = found
+    act(on: places.setLimit(configuration.workers))
+    let wanted = configuration.pipelines.filter { !$0.needsHealthStore }
+    let ids = Set(wanted.map(\.id))
+    for (id, runtime) in runtimes where !ids.contains(id) { retire(runtime) }
+    for pipeline in wanted {
+      if let runtime = runtimes[pipeline.id], !runtime.isRetired {
+        update(runtime, pipeline, problems[pipeline.id])
+      } else {
+        begin(pipeline, problems[pipeline.id])
+      }
+    }
+  }
+
+  private func begin(_ pipeline: PipelineConfiguration, _ problem: String?) {
+    if let old = runtimes[pipeline.id] {
+      // Its last delivery still runs: the new one begins when that is over, so that there are never two.
+      old.whenIdle.append { [weak self] in self?.assumeIsolated { $0.begin(pipeline, problem) } }
+      return
+    }
+    let runtime = PipelineRuntime(pipeline, disk: SerialWork(on: threads))
+    runtimes[pipeline.id] = runtime
+    update(runtime, pipeline, problem)
+    load(runtime)
+  }
+
+  private func update(_ runtime: PipelineRuntime, _ pipeline: PipelineConfiguration, _ problem: String?) {
+    let old = (runtime.configuration, runtime.target)
+    runtime.configuration = pipeline
+    runtime.target = catalogue[pipeline.load.targetID]
+    let isUnknown = if case .unknown = pipeline.load.target { true } else { false }
+    let trouble = problem ?? catalogue.problem(with: pipeline.load.targetID)
+    feed(runtime, .rules(DeliveryRules(pipeline, isIdempotent: runtime.target?.manifest.isIdempotent ?? false)))
+    feed(runtime, .pause(byCommand: nil, byConfiguration: pipeline.paused))
+    feed(runtime, .target(problem: trouble ?? (isUnknown ? "The configuration is being read again." : nil)))
+    if old.0.fingerprint != pipeline.fingerprint || old.0.load != pipeline.load { feed(runtime, .changed) }
+    // A newer shared object is for the next worker; what is under way ends with the old one.
+    if old.1?.copy != runtime.target?.copy { dismissWorker(runtime) }
+  }
+
+  private func retire(_ runtime: PipelineRuntime) {
+    guard !runtime.isRetired else { return }
+    runtime.isRetired = true
+    runtime.machine.forgetTimer()
+    loop.setTimer(TimerKey("pipeline \(runtime.id)", "next"), at: nil)
+    feed(runtime, .stopping)
+    dismissWorker(runtime)
+    finishIfIdle(runtime)
+  }
+
+  /// Tells a pipeline that something happened to it, and does what its machine makes of it.
+  func feed(_ runtime: PipelineRuntime, _ event: DeliveryEvent) {
+    runtime.events.append(event)
+    guard !runtime.isHandling else { return }
+    runtime.isHandling = true
+    while !runtime.events.isEmpty {
+      let next = runtime.events.removeFirst()
+      let moment = DeliveryMachine.Moment(boot: .now, wall: .now, chance: .random(in: 0...1))
+      for action in runtime.machine.handle(next, at: moment) { perform(action, runtime) }
+    }
+    runtime.isHandling = false
+    services.changed(runtime.id)
+    if runtime.isRetired || isStopping { finishIfIdle(runtime) }
+  }
+
+  func feed(_ id: String, _ event: DeliveryEvent) {
+    if let runtime = runtimes[id] { feed(runtime, event) }
+  }
+
+  func finishIfIdle(_ runtime: PipelineRuntime) {
+    guard !runtime.machine.isBusy, runtime.worker == nil else { return }
+    if runtime.isRetired, runtimes[runtime.id] === runtime {
+      runtimes[runtime.id] = nil
+      let waiting = runtime.whenIdle
+      runtime.whenIdle = []
+      for then in waiting { then() }
+    }
+    if isStopping, runtimes.values.allSatisfy({ !$0.machine.isBusy && $0.worker == nil }), let then = whenStopped {
+      whenStopped = nil
+      then()
+    }
+  }
+
+  /// Sends nothing new, lets what is in flight end or be cancelled, and calls `then` when no worker is left.
+  package func stop(then: @escaping @Sendable () -> Void) {
+    isStopping = true
+    whenStopped = then
+    for runtime in runtimes.values {
+      feed(runtime, .stopping)
+      dismissWorker(runtime)
+    }
+    if let any = runtimes.values.first { finishIfIdle(any) } else { finishEmpty() }
+  }
+
+  private func finishEmpty() {
+    let then = whenStopped
+    whenStopped = nil
+    then?()
+  }
+}

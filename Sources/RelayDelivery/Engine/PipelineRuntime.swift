@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayQueue
+import RelaySystem
+
+/// All that the engine holds of one pipeline; belongs to the engine's thread.
+final class PipelineRuntime {
+  let id: String
+  var configuration: PipelineConfiguration
+  var target: UsableTarget?
+  var machine: DeliveryMachine
+  /// Its work on the disk, in order.
+  let disk: SerialWork
+  /// nil until its folder has been opened.
+  var folder: PipelineFolder?
+  var targetState: TargetState?
+  /// The artifact at the head, when it is open.
+  var artifact: QueuedArtifact?
+  var worker: RunningWorker?
+  /// Events that came while another was being handled.
+  var events: [DeliveryEvent] = []
+  var isHandling = false
+  var lastSuccess: WallTime?
+  var lastVerdict: DeliveryRecord?
+  /// How long the last delivery took.
+  var lastMilliseconds: Int64 = 0
+  /// Who waits for a test's answer.
+  var testWaiters: [@Sendable (DeliveryVerdict) -> Void] = []
+  /// Gone from the configuration, or being removed: what is in flight may end, then the runtime goes.
+  var isRetired = false
+  var whenIdle: [@Sendable () -> Void] = []
+
+  init(_ configuration: PipelineConfiguration, disk: SerialWork) {
+    id = configuration.id
+    self.configuration = configuration
+    self.disk = disk
+    machine = DeliveryMachine(rules: DeliveryRules(configuration, isIdempotent: false))
+  }
+}
+
+extension DeliveryRules {
+  init(_ configuration: PipelineConfiguration, isIdempotent: Bool) {
+    let delivery = configuration.delivery
+    self.init(
+      spacing: delivery.spacing, retryFirst: delivery.retryFirst, retryMost: delivery.retryMax,
+      onUnsure: delivery.onUnsure == .hold ? .hold : .retry, isIdempotent: isIdempotent,
+      fingerprint: configuration.fingerprint)
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelaySystem
+import Synchronization
+
+/// Work that blocks on the disk, one piece at a time and in order, on threads that many share.
+final class SerialWork: Sendable {
+  private struct State {
+    var waiting: [@Sendable () -> Void] = []
+    var isRunning = false
+  }
+  private let state = Mutex(State())
+  private let threads: WorkThreads
+
+  init(on threads: WorkThreads) { self.threads = threads }
+
+  func run(_ work: @escaping @Sendable () -> Void) {
+    let starts = state.withLock { state in
+      state.waiting.append(work)
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    if starts { threads.run { self.next() } }
+  }
+
+  private func next() {
+    let work = state.withLock { state in
+      if state.waiting.isEmpty {
+        state.isRunning = false
+        return Optional<@Sendable () -> Void>.none
+      }
+      return state.waiting.removeFirst()
+    }
+    guard let work else { return }
+    work()
+    // Others get their turn in between.
+    threads.run { self.next() }
+  }
+}

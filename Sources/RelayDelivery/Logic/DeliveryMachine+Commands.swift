@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayQueue
+import RelaySystem
+
+/// What people and the configuration say.
+extension DeliveryMachine {
+  mutating func command(_ event: DeliveryEvent, _ now: Moment) {
+    switch event {
+    case .pause(let byCommand, let byConfiguration):
+      if let byConfiguration { isPausedByConfiguration = byConfiguration }
+      if let byCommand, byCommand != isPausedByCommand {
+        isPausedByCommand = byCommand
+        save()
+      }
+    case .resume:
+      isPausedByCommand = false
+      attention = nil
+      position.rowMisbehaviours = 0
+      notBefore = now.boot
+      save()
+    case .tryNow: notBefore = now.boot
+    case .drop(let sequence):
+      guard queue.contains(sequence) else { return }
+      toDrop.insert(sequence)
+      if case .sending = activity, head?.sequence == sequence { cancel() }
+    case .rules(let new): rules = new
+    case .target(let problem):
+      if problem == nil && targetProblem != nil { notBefore = min(notBefore, now.boot) }
+      targetProblem = problem
+    case .changed:
+      if attention != nil {
+        attention = nil
+        save()
+      }
+      position.rowMisbehaviours = 0
+      notBefore = now.boot
+      actions.append(.dismissWorker)
+    case .testRequested: isTestWanted = true
+    case .testEnded(let passed):
+      guard activity == .testing else { return }
+      activity = .none
+      if passed && attention != nil {
+        attention = nil
+        notBefore = now.boot
+        save()
+      }
+    case .stopping:
+      isStopping = true
+      if case .sending = activity { cancel() }
+    default: break
+    }
+  }
+
+  private mutating func cancel() {
+    guard !isCancelWanted else { return }
+    isCancelWanted = true
+    actions.append(.cancel)
+  }
+}
+
+/// What `status` shows.
+extension DeliveryMachine {
+  package enum State: String, Sendable {
+    case idle, queued, running, delivering, waiting, late
+    case needsAttention = "needs-attention"
+    case paused
+  }
+
+  package func state(at now: BootTime) -> State {
+    if attention != nil || targetProblem != nil { return .needsAttention }
+    if isPaused { return .paused }
+    switch activity {
+    case .sending, .testing: return .delivering
+    case .marking(owed: true), .moveOwed: return .waiting
+    default: break
+    }
+    if queue.isEmpty { return activity == .loading ? .queued : .idle }
+    return isWaitingLonger(than: now) ? .waiting : .queued
+  }
+
+  /// Whether it is a failure that it waits for, not the spacing.
+  private func isWaitingLonger(than now: BootTime) -> Bool {
+    now < notBefore && (position.attempts > 0 || diskProblem != nil)
+  }
+
+  /// When the next attempt is due, as the wall clock stands; nil when nothing waits.
+  package func nextAttempt(boot: BootTime, wall: WallTime) -> WallTime? {
+    guard !queue.isEmpty, !isHeld, isWaitingLonger(than: boot) else { return nil }
+    return wall.advanced(milliseconds: notBefore.milliseconds(since: boot))
+  }
+
+  package var isBusy: Bool {
+    switch activity {
+    case .none, .loading, .marking(owed: true), .moveOwed: return false
+    default: return true
+    }
+  }
+
+  package var isTesting: Bool { activity == .testing }
+  package func isSending(_ number: UInt64) -> Bool { activity == .sending(number) }
+
+  /// For what is found out before the machine knows anything.
+  package mutating func noteDiskProblem(_ text: String) { diskProblem = text }
+
+  /// The timer that was set has been taken away by somebody else.
+  package mutating func forgetTimer() { timer = nil }
+}

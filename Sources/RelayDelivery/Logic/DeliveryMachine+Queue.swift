@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayQueue
+import RelaySystem
+
+/// What the disk says: the queue as it was found, artifacts that open or don't, folders that moved.
+extension DeliveryMachine {
+  mutating func load(
+    _ sequences: [UInt64], _ found: MarkRecord, _ stopped: Attention?, _ pausedByCommand: Bool, _ now: Moment
+  ) {
+    guard activity == .loading else { return }
+    let early = queue
+    queue = SequenceQueue(sequences)
+    for sequence in early.all { queue.insert(sequence) }
+    position = found
+    isPausedByCommand = pausedByCommand
+    activity = .none
+    if position.headSequence != 0 && !queue.contains(position.headSequence) { forgetHead() }
+    notBefore = now.boot.advanced(milliseconds: remainingWait(at: now.wall))
+    if let stopped, stopped.fingerprint != rules.fingerprint {
+      actions.append(.note("The settings have changed since it stopped: it goes on."))
+      actions.append(.save(attention: nil, pausedByCommand: pausedByCommand))
+      notBefore = now.boot
+    } else {
+      attention = stopped
+    }
+  }
+
+  /// What is left of a wait that was written down: never longer than the whole wait, whatever the wall clock did.
+  func remainingWait(at wall: WallTime) -> Int64 {
+    guard let end = position.nextAttempt, let start = position.waitStarted, end > start else { return 0 }
+    let longest = max(Int64(DeliveryRules.longestReceiverWait), rules.retryMost)
+    let whole = min(end.milliseconds(since: start), longest)
+    return max(0, min(end.milliseconds(since: wall), whole))
+  }
+
+  mutating func opened(_ artifact: HeadArtifact) {
+    guard activity == .opening(artifact.sequence) else { return }
+    activity = .none
+    diskProblem = nil
+    head = artifact
+    if position.headSequence != artifact.sequence || position.headArtifactID != artifact.artifact {
+      let wait = (position.waitStarted, position.nextAttempt, position.backoffStep, position.rowMisbehaviours)
+      forgetHead()
+      (position.waitStarted, position.nextAttempt, position.backoffStep, position.rowMisbehaviours) = wait
+      position.headSequence = artifact.sequence
+      position.headArtifactID = artifact.artifact
+    }
+    // Marks that claim more parts than there are prove nothing: sending again is safe, skipping isn't.
+    if position.headPartsDone >= artifact.partCount { position.headPartsDone = 0 }
+  }
+
+  mutating func damaged(_ sequence: UInt64, _ reason: String) {
+    switch activity {
+    case .opening(sequence): break
+    case .sending where head?.sequence == sequence: endSending()
+    default: return
+    }
+    move(.moveToCorrupt(sequence: sequence, reason: reason), sequence)
+  }
+
+  mutating func unreadable(_ sequence: UInt64, _ reason: String, _ now: Moment) {
+    switch activity {
+    case .opening(sequence): activity = .none
+    case .sending where head?.sequence == sequence: endSending()
+    default: return
+    }
+    diskProblem = reason
+    notBefore = now.boot.advanced(milliseconds: 30_000)
+  }
+
+  mutating func movedAway(_ sequence: UInt64, _ now: Moment) {
+    guard activity == .moving(sequence) else { return }
+    diskProblem = nil
+    lastMove = nil
+    let wasFirst = queue.first == sequence
+    queue.remove(sequence)
+    guard wasFirst else {
+      activity = .none
+      return
+    }
+    complete(sequence)
+    beginWait(rules.spacing, now)
+    isStateToErase = true
+    writeMark()
+  }
+
+  /// Goes on to the next artifact.
+  mutating func complete(_ sequence: UInt64) {
+    position.completedThrough = max(position.completedThrough, sequence)
+    position.backoffStep = 0
+    forgetHead()
+  }
+
+  mutating func forgetHead() {
+    head = nil
+    position.headSequence = 0
+    position.headArtifactID = nil
+    position.headPartsDone = 0
+    position.stuckSince = nil
+    forgetAttempts()
+  }
+
+  mutating func forgetAttempts() {
+    position.attempts = 0
+    position.partMisbehaviours = 0
+    position.firstAttempt = nil
+  }
+
+  mutating func beginWait(_ milliseconds: Int64, _ now: Moment) {
+    notBefore = now.boot.advanced(milliseconds: milliseconds)
+    position.waitStarted = now.wall
+    position.nextAttempt = now.wall.advanced(milliseconds: milliseconds)
+  }
+
+  mutating func marked() {
+    guard case .marking = activity else { return }
+    activity = .none
+    diskProblem = nil
+    if isStateToErase { actions.append(.eraseDeliveryState) }
+    isStateToErase = false
+    for sequence in removals { actions.append(.remove(sequence: sequence)) }
+    removals = []
+  }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayQueue
+import RelaySystem
+
+/// Decides what happens next for one pipeline: a value that takes events and returns actions.
+///
+/// It touches no disk, no clock and no process: time and chance are handed in, and what it wants done it says. So all of
+/// its promises can be tried by a test: one thing in flight, in order, nothing sent before what was accepted is durable,
+/// no wait lost or stretched.
+package struct DeliveryMachine: Sendable {
+  /// The one thing the pipeline is doing.
+  enum Activity: Equatable, Sendable {
+    case loading
+    case none
+    case opening(UInt64)
+    case sending(UInt64)
+    case testing
+    /// A mark is being written; `owed` when that failed and is to be tried again.
+    case marking(owed: Bool)
+    case moving(UInt64)
+    /// A move that failed and is to be tried again.
+    case moveOwed(DeliveryAction)
+  }
+
+  /// Where time and chance come from, for one event.
+  package struct Moment: Sendable {
+    package var boot: BootTime
+    package var wall: WallTime
+    /// From 0 to 1.
+    package var chance: Double
+
+    package init(boot: BootTime, wall: WallTime, chance: Double) {
+      self.boot = boot
+      self.wall = wall
+      self.chance = chance
+    }
+  }
+
+  package internal(set) var rules: DeliveryRules
+  package internal(set) var queue = SequenceQueue()
+  package internal(set) var position = MarkRecord()
+  package internal(set) var attention: Attention?
+  package internal(set) var targetProblem: String?
+  /// What keeps the disk from being read or written just now, for people; nil when all is well.
+  package internal(set) var diskProblem: String?
+  package internal(set) var isPausedByCommand = false
+  package internal(set) var isPausedByConfiguration = false
+  var activity = Activity.loading
+  var head: HeadArtifact?
+  /// Nothing is sent before this moment.
+  var notBefore = BootTime(nanoseconds: .min)
+  var hasPlace = false
+  var isAskingForPlace = false
+  var isTestWanted = false
+  var isCancelWanted = false
+  var isStopping = false
+  var toDrop: Set<UInt64> = []
+  /// What to remove once the mark that says so is on the disk.
+  var removals: [UInt64] = []
+  /// What the target saved for the delivery that has ended goes once the mark is on the disk.
+  var isStateToErase = false
+  var lastNumber: UInt64 = 0
+  var startFailures: UInt32 = 0
+  var timer: BootTime?
+  var actions: [DeliveryAction] = []
+
+  /// How many removals may be outstanding before the pipeline waits for the disk.
+  static let mostPendingRemovals = 32
+
+  package init(rules: DeliveryRules) { self.rules = rules }
+
+  /// Takes an event in and says what is to be done, in order.
+  package mutating func handle(_ event: DeliveryEvent, at moment: Moment) -> [DeliveryAction] {
+    actions = []
+    apply(event, moment)
+    advance(moment)
+    return actions
+  }
+
+  private mutating func apply(_ event: DeliveryEvent, _ now: Moment) {
+    switch event {
+    case .loaded(let sequences, let position, let attention, let pausedByCommand):
+      load(sequences, position, attention, pausedByCommand, now)
+    case .committed(let sequence): queue.insert(sequence)
+    case .opened(let artifact): opened(artifact)
+    case .damaged(let sequence, let reason): damaged(sequence, reason)
+    case .unreadable(let sequence, let reason): unreadable(sequence, reason, now)
+    case .placeGranted:
+      isAskingForPlace = false
+      hasPlace = true
+    case .notStarted(let reason): notStarted(reason, now)
+    case .verdict(let number, let verdict): finished(number, verdict, now)
+    case .marked: marked()
+    case .markFailed(let reason):
+      guard activity == .marking(owed: false) else { return }
+      activity = .marking(owed: true)
+      diskProblem = reason
+      setTimer(now.boot.advanced(milliseconds: DeliveryRules.markWait))
+    case .movedAway(let sequence): movedAway(sequence, now)
+    case .moveFailed(let sequence, let reason):
+      guard activity == .moving(sequence) else { return }
+      diskProblem = reason
+      activity = .moveOwed(lastMove ?? .note(reason))
+      setTimer(now.boot.advanced(milliseconds: DeliveryRules.markWait))
+    case .stopped(let sequence, let code, let message):
+      guard activity == .moving(sequence) else { return }
+      activity = .none
+      stop(code, message, now)
+    case .removed(let sequence): position.pendingRemovals.removeAll { $0.sequence == sequence }
+    case .timer: timerFired()
+    default: command(event, now)
+    }
+  }
+
+  /// The move under way, so that one that failed can be tried again as it was.
+  var lastMove: DeliveryAction?
+
+  // MARK: What comes next
+
+  /// Starts whatever is due. Everything is derived from the state, so no event can be forgotten.
+  private mutating func advance(_ now: Moment) {
+    guard activity == .none else { return }
+    if isStopping { return releasePlace() }
+    if isTestWanted && targetProblem == nil {
+      isTestWanted = false
+      activity = .testing
+      return actions.append(.sendTest)
+    }
+    if let sequence = toDrop.first(where: queue.contains) {
+      toDrop.remove(sequence)
+      return move(
+        .setAside(
+          sequence: sequence, part: head?.sequence == sequence ? position.headPartsDone + 1 : 0,
+          attempts: head?.sequence == sequence ? position.attempts : 0,
+          DeliveryVerdict(.refused, message: "Set aside by a person.")), sequence)
+    }
+    guard let next = queue.first, !isHeld else {
+      setTimer(nil)
+      return releasePlace()
+    }
+    guard head?.sequence == next else {
+      if now.boot < notBefore && diskProblem != nil { return setTimer(notBefore) }
+      activity = .opening(next)
+      return actions.append(.open(sequence: next))
+    }
+    guard position.pendingRemovals.count < Self.mostPendingRemovals else { return }
+    guard now.boot >= notBefore else { return setTimer(notBefore) }
+    guard hasPlace else {
+      if !isAskingForPlace {
+        isAskingForPlace = true
+        actions.append(.requestPlace)
+      }
+      return
+    }
+    setTimer(nil)
+    if position.firstAttempt == nil { position.firstAttempt = now.wall }
+    lastNumber &+= 1
+    activity = .sending(lastNumber)
+    actions.append(
+      .send(
+        number: lastNumber, sequence: next, part: position.headPartsDone + 1, attempt: position.attempts &+ 1))
+  }
+
+  /// Whether something keeps this pipeline from sending until somebody acts.
+  var isHeld: Bool { isPaused || attention != nil || targetProblem != nil }
+
+  package var isPaused: Bool { isPausedByCommand || isPausedByConfiguration }
+
+  mutating func setTimer(_ moment: BootTime?) {
+    guard moment != timer else { return }
+    timer = moment
+    actions.append(.setTimer(moment))
+  }
+
+  mutating func releasePlace() {
+    guard hasPlace || isAskingForPlace else { return }
+    hasPlace = false
+    isAskingForPlace = false
+    actions.append(.releasePlace)
+  }
+
+  mutating func writeMark() {
+    activity = .marking(owed: false)
+    actions.append(.mark(position))
+  }
+
+  mutating func move(_ action: DeliveryAction, _ sequence: UInt64) {
+    lastMove = action
+    activity = .moving(sequence)
+    actions.append(action)
+  }
+
+  private mutating func timerFired() {
+    timer = nil
+    switch activity {
+    case .marking(owed: true): writeMark()
+    case .moveOwed(let action):
+      switch action {
+      case .setAside(let sequence, _, _, _), .moveToCorrupt(let sequence, _): move(action, sequence)
+      default: activity = .none
+      }
+    default: break
+    }
+  }
+}

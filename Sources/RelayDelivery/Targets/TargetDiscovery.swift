@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayJSON
+import RelaySystem
+
+/// Keeps the catalogue of targets true while files come, change and go in the targets folders.
+package actor TargetDiscovery {
+  /// A folder in which targets are looked for.
+  package struct Folder: Equatable, Sendable {
+    package var path: String
+    /// Whether what is in it came with the program.
+    package var isShipped: Bool
+
+    package init(path: String, isShipped: Bool) {
+      self.path = path
+      self.isShipped = isShipped
+    }
+  }
+
+  /// How often the folders are looked through without a hint, in milliseconds.
+  package static let pause: Int64 = 30_000
+
+  nonisolated package let loop: EventLoop
+  nonisolated package var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private let describer: TargetDescriber
+  private let threads: WorkThreads
+  private let scanner: TargetScanner
+  private let hostVersion: String
+  private var folders: [Folder] = []
+  private var seen: [String: (stamp: TargetScanner.Stamp, target: FoundTarget)] = [:]
+  private var isScanning = false
+  private var isScanWanted = false
+  private var waiting: [@Sendable (TargetCatalogue) -> Void] = []
+  private var onChange: @Sendable (TargetCatalogue) -> Void = { _ in }
+  private var watch: FolderWatch?
+  package private(set) var catalogue = TargetCatalogue()
+
+  /// - Parameter store: the folder for the copies that workers load.
+  package init(host: WorkerHost, threads: WorkThreads, store: String, hostVersion: String) {
+    loop = host.loop
+    describer = TargetDescriber(host: host)
+    self.threads = threads
+    scanner = TargetScanner(store: store)
+    self.hostVersion = hostVersion
+  }
+
+  /// Looks through the folders now, from now on whenever something happens in them, and tells what changes.
+  package func start(_ folders: [Folder], onChange: @escaping @Sendable (TargetCatalogue) -> Void) {
+    self.onChange = onChange
+    if let watch = try? FolderWatch() {
+      self.watch = watch
+      try? loop.watch(watch.descriptor, for: .readable) { [weak self] _ in
+        self?.assumeIsolated { me in
+          _ = me.watch?.takeEvents()
+          me.scan()
+        }
+      }
+    }
+    setFolders(folders)
+  }
+
+  /// Other folders from now on; those that ship with the program come first.
+  package func setFolders(_ new: [Folder]) {
+    folders = new
+    // Watching a folder twice is the same watch; one that is missing is found by the regular look.
+    for folder in new { _ = try? watch?.add(folder.path) }
+    scan()
+  }
+
+  /// Looks through the folders, and says what is there when every new file has been described.
+  package func scan(then: (@Sendable (TargetCatalogue) -> Void)? = nil) {
+    if let then { waiting.append(then) }
+    isScanWanted = true
+    guard !isScanning else { return }
+    isScanning = true
+    isScanWanted = false
+    let (scanner, paths, known) = (scanner, folders.map(\.path), seen.mapValues(\.stamp))
+    threads.run { [weak self, loop] in
+      let results = scanner.scan(paths, known: known, wall: .now)
+      loop.post { [weak self] in self?.assumeIsolated { $0.scanned(results) } }
+    }
+  }
+
+  private func scanned(_ results: [(file: String, finding: TargetScanner.Finding)]) {
+    var targets: [FoundTarget] = []
+    var toDescribe: [(file: String, stamp: TargetScanner.Stamp, copy: String, sha256: String)] = []
+    var isSettling = false
+    let present = Set(results.map(\.file))
+    for file in seen.keys where !present.contains(file) { seen[file] = nil }
+    for (file, finding) in results {
+      switch finding {
+      case .same: if let target = seen[file]?.target { targets.append(target) }
+      case .settling:
+        isSettling = true
+        // The old one stays in use until the new one is whole.
+        targets.append(seen[file]?.target ?? FoundTarget(file: file, state: .settling))
+      case .broken(let stamp, let reason):
+        let target = FoundTarget(file: file, state: .broken(reason: reason))
+        seen[file] = (stamp, target)
+        targets.append(target)
+      case .copied(let stamp, let copy, let sha256):
+        toDescribe.append((file, stamp, copy, sha256))
+        targets.append(FoundTarget(file: file, state: .settling))
+      }
+    }
+    loop.setTimer(
+      TimerKey("targets", "scan"), at: BootTime.now.advanced(milliseconds: isSettling ? 300 : Self.pause)
+    ) { [weak self] in self?.assumeIsolated { $0.scan() } }
+    describe(toDescribe[...], targets, isSettling)
+  }
+
+  private func describe(
+    _ rest: ArraySlice<(file: String, stamp: TargetScanner.Stamp, copy: String, sha256: String)>,
+    _ targets: [FoundTarget], _ isSettling: Bool
+  ) {
+    guard let next = rest.first else { return finish(targets, isSettling) }
+    let isShipped = folders.first { next.file.hasPrefix($0.path + "/") }?.isShipped ?? false
+    describer.describe(next.copy, usesRuntime: isShipped) { [weak self] result in
+      self?.assumeIsolated { me in
+        let state = me.state(of: result, next.file, next.copy, next.sha256, isShipped)
+        let target = FoundTarget(file: next.file, state: state)
+        me.seen[next.file] = (next.stamp, target)
+        me.describe(rest.dropFirst(), targets.map { $0.file == next.file ? target : $0 }, isSettling)
+      }
+    }
+  }
+
+  private func state(
+    of result: Result<[UInt8], TargetDescriber.Reason>, _ file: String, _ copy: String, _ sha256: String,
+    _ isShipped: Bool
+  ) -> FoundTarget.State {
+    switch result {
+    case .failure(let reason): return .broken(reason: reason.text)
+    case .success(let bytes):
+      let (manifest, problems) = TargetManifest.read(bytes, origin: file, hostVersion: hostVersion)
+      guard let manifest else {
+        let reasons = problems.filter { $0.severity == .error }.prefix(3).map(\.message)
+        return .broken(reason: "Its manifest is wrong: \(reasons.joined(separator: "; ")).")
+      }
+      return .ready(
+        UsableTarget(manifest: manifest, file: file, copy: copy, sha256: sha256, isShipped: isShipped))
+    }
+  }
+
+  private func finish(_ targets: [FoundTarget], _ isSettling: Bool) {
+    isScanning = false
+    let new = TargetCatalogue(targets)
+    let isNew = new != catalogue
+    catalogue = new
+    if isNew { onChange(new) }
+    // Whoever waits for an answer gets one that counts: not while a file is still being copied into the folder.
+    if isSettling { return }
+    if isScanWanted { return scan() }
+    let satisfied = waiting
+    waiting = []
+    for then in satisfied { then(new) }
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayJSON
+import RelaySystem
+import Synchronization
+
+/// Listens on the control socket and answers requests, each connection on a thread of its own, a limited number at a time.
+final class ControlServer: Sendable {
+  /// What a request may do with the files that come with it.
+  struct Files {
+    /// The next file handed over; asks the client for more when needed.
+    var next: () throws(Refusal) -> Descriptor
+  }
+
+  /// The most connections at once; more wait in the kernel's backlog.
+  static let mostConnections = 64
+  /// How long a connection may say nothing, in milliseconds.
+  static let patience: Int64 = 60_000
+
+  typealias Handler = @Sendable (ControlRequest, Files) -> ControlReply
+
+  private let listener: Descriptor
+  private let loop: EventLoop
+  private let log: any LogSink
+  private let handler: Handler
+  private let open = Mutex(0)
+
+  init(
+    in folder: Directory, mode: UInt32 = 0o600, loop: EventLoop, log: any LogSink, handler: @escaping Handler
+  ) throws(SystemError) {
+    listener = try UnixSocket.listen(in: folder, ControlClient.socketName, mode: mode)
+    self.loop = loop
+    self.log = log
+    self.handler = handler
+  }
+
+  func start() throws(SystemError) {
+    try loop.watch(listener, for: .readable) { [weak self] _ in self?.accept() }
+  }
+
+  func stop() { loop.forget(listener) }
+
+  private func accept() {
+    let isFull = open.withLock { $0 >= Self.mostConnections }
+    guard !isFull else { return pause(milliseconds: 20) }
+    do throws(SystemError) {
+      guard let socket = try UnixSocket.accept(listener) else { return }
+      try socket.setTimeouts(milliseconds: Self.patience)
+      open.withLock { $0 += 1 }
+      do throws(SystemError) {
+        try startThread("control") { [weak self] in
+          self?.serve(socket)
+          self?.open.withLock { $0 -= 1 }
+        }
+      } catch {
+        open.withLock { $0 -= 1 }
+        throw error
+      }
+    } catch {
+      log.log(LogEntry(.warning, "A control connection could not be taken: \(error.message)."))
+      pause(milliseconds: 200)
+    }
+  }
+
+  /// Doesn't accept for a moment: out of descriptors or threads, trying at once again would only burn time.
+  private func pause(milliseconds: Int64) {
+    loop.forget(listener)
+    loop.setTimer(TimerKey("control", "accept"), at: BootTime.now.advanced(milliseconds: milliseconds)) { [weak self] in
+      try? self?.start()
+    }
+  }
+
+  private func serve(_ socket: Descriptor) {
+    let connection = ControlConnection(socket)
+    do throws(ControlConnection.Failure) {
+      while let node = try connection.receive() {
+        let reply: ControlReply
+        if let request = ControlRequest(node) {
+          reply = handler(request, files(of: request, connection))
+        } else {
+          reply = ControlReply(Refusal(.usage, .controlProtocol, "The daemon doesn't know this request."))
+        }
+        // What came with a request that didn't want it is closed here.
+        _ = connection.takeDescriptors()
+        try connection.send(reply.line)
+      }
+    } catch {
+      // The client went away or doesn't speak the protocol; nothing was promised to it.
+    }
+  }
+
+  private func files(of request: ControlRequest, _ connection: ControlConnection) -> Files {
+    var waiting: [Descriptor] = []
+    return Files { () throws(Refusal) in
+      if waiting.isEmpty { waiting = connection.takeDescriptors() }
+      if waiting.isEmpty {
+        do throws(ControlConnection.Failure) {
+          try connection.send(Array("{\"continue\":true}\n".utf8))
+          _ = try connection.receive()
+        } catch {
+          throw Refusal(.usage, .controlProtocol, "The connection broke before all files were handed over.")
+        }
+        waiting = connection.takeDescriptors()
+      }
+      guard !waiting.isEmpty else {
+        throw Refusal(.usage, .controlProtocol, "Fewer files were handed over than were named.")
+      }
+      return waiting.removeFirst()
+    }
+  }
+}

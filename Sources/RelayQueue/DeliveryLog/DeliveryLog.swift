@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelaySystem
+import Synchronization
+
+/// The last attempts of a pipeline: one JSON object a line in `deliveries.ndjson`.
+///
+/// A cache: it isn't synced, a line that can't be read is passed over, and losing it loses no data.
+package final class DeliveryLog: Sendable {
+  static let fileName = "deliveries.ndjson"
+  /// So many are kept.
+  package static let kept = 50
+  /// With so many lines the file is cut back.
+  static let mostLines = 200
+  /// In bytes; a file that is larger was not written by this program.
+  static let largestFile = 16 << 20
+
+  private struct State {
+    var file: Descriptor
+    var lines: Int
+    /// The last line has no end, because a crash cut it.
+    var isTorn: Bool
+  }
+
+  private let folder: Directory
+  /// nil until the first append.
+  private let state = Mutex<State?>(nil)
+
+  init(in folder: Directory) { self.folder = folder }
+
+  package func append(_ record: DeliveryRecord) throws(SystemError) {
+    try state.withLock { (state: inout State?) throws(SystemError) in
+      // Somebody deleted the file: begin a new one.
+      if let file = state?.file, (try? file.status().links) == 0 { state = nil }
+      var open: State
+      if let state { open = state } else { open = try openFile() }
+      try open.file.write((open.isTorn ? [10] : []) + record.line() + [10])
+      open.isTorn = false
+      open.lines += 1
+      state = open
+      if open.lines >= Self.mostLines {
+        state = nil
+        try cutBack()
+      }
+    }
+  }
+
+  /// The last attempts, the oldest first.
+  package func last(_ count: Int = DeliveryLog.kept) throws(SystemError) -> [DeliveryRecord] {
+    Self.records(in: try content()).suffix(max(0, count))
+  }
+
+  private func content() throws(SystemError) -> [UInt8] {
+    do {
+      return try folder.content(of: Self.fileName, limit: Self.largestFile) ?? []
+    } catch {
+      guard error.code == EFBIG else { throw error }
+      return []
+    }
+  }
+
+  private static func records(in bytes: [UInt8]) -> [DeliveryRecord] {
+    bytes.split(separator: 10).suffix(2 * mostLines).compactMap { DeliveryRecord(line: $0) }.suffix(kept)
+  }
+
+  private func openFile() throws(SystemError) -> State {
+    let bytes = try content()
+    let lines = bytes.count { $0 == 10 }
+    if lines >= Self.mostLines { try cutBack() }
+    let file = try folder.openOrCreateFile(Self.fileName, append: true)
+    return State(
+      file: file, lines: lines >= Self.mostLines ? Self.kept : lines, isTorn: bytes.last.map { $0 != 10 } ?? false)
+  }
+
+  private func cutBack() throws(SystemError) {
+    var lines: [UInt8] = []
+    for record in Self.records(in: try content()) { lines += record.line() + [10] }
+    try folder.replace(Self.fileName, with: lines, durable: false)
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelaySystem
+import Synchronization
+
+/// The file `marks`: four slots of one page each, written in turn and never the one that holds the newest record.
+///
+/// All its blocks are on the disk from the beginning, so a full disk can't stop a mark. After a failed write the record
+/// may or may not come to light at the next start; what it says did happen, so both are right.
+package final class Marks: Sendable {
+  static let fileName = "marks"
+  static let slots = 4
+  static let size = slots * MarkRecord.slotSize
+
+  private struct State {
+    var newest: MarkRecord
+    /// The slot of the newest record that is on the disk; nil before the first.
+    var newestSlot: Int?
+    var nextSlot: Int
+    var lastGeneration: UInt64
+    /// Slots that are being written; also none of them may be taken.
+    var inFlight: Set<Int> = []
+  }
+
+  /// nil for somebody who only looks.
+  private let file: Descriptor?
+  private let committer: Committer
+  private let state: Mutex<State>
+
+  private init(_ file: Descriptor, _ committer: Committer, newest: (slot: Int, record: MarkRecord)?) {
+    self.file = file
+    self.committer = committer
+    state = Mutex(
+      State(
+        newest: newest?.record ?? MarkRecord(), newestSlot: newest?.slot,
+        nextSlot: newest.map { ($0.slot + 1) % Self.slots } ?? 0,
+        lastGeneration: newest?.record.generation ?? 0))
+  }
+
+  /// Marks to look at; every write fails.
+  init(readOnly record: MarkRecord, _ committer: Committer) {
+    file = nil
+    self.committer = committer
+    state = Mutex(State(newest: record, newestSlot: nil, nextSlot: 0, lastGeneration: record.generation))
+  }
+
+  /// The newest record that is on the disk; an empty one in a new file.
+  package var current: MarkRecord { state.withLock { $0.newest } }
+
+  /// Writes a record and calls `then` when it is on the disk, or when that failed. The next write uses another slot.
+  ///
+  /// The callback runs on the committer's thread, or on this one when the write itself failed.
+  package func write(_ record: MarkRecord, then: @escaping @Sendable (Result<Void, CommitError>) -> Void) {
+    guard let file else {
+      return then(.failure(.notSynced(SystemError(call: .write, code: EBADF, subject: Self.fileName))))
+    }
+    let slot: Int
+    let numbered: MarkRecord
+    do throws(SystemError) {
+      (slot, numbered) = try begin(record, file)
+    } catch {
+      return then(.failure(.notSynced(error)))
+    }
+    do throws(SystemError) {
+      try file.write(numbered.encoded(), at: Int64(slot * MarkRecord.slotSize))
+    } catch {
+      end(slot, nil)
+      return then(.failure(.notSynced(error)))
+    }
+    committer.commit(CommitRequest(dataOnly: [file])) { [self] result in
+      end(slot, (try? result.get()) == nil ? nil : numbered)
+      then(result.map { _ in () })
+    }
+  }
+
+  /// Writes a record and waits until it is on the disk.
+  package func write(_ record: MarkRecord) throws(CommitError) {
+    let reply = Reply<Result<Void, CommitError>>()
+    write(record) { reply.set($0) }
+    try reply.wait().get()
+  }
+
+  private func begin(_ record: MarkRecord, _ file: Descriptor) throws(SystemError) -> (Int, MarkRecord) {
+    guard record.pendingRemovals.count <= MarkRecord.mostPendingRemovals else {
+      throw SystemError(call: .write, code: EINVAL, subject: file.path)
+    }
+    // Somebody removed the file: what is written to it now would be gone with this process.
+    guard try file.status().links > 0 else { throw SystemError(call: .write, code: ENOENT, subject: file.path) }
+    let taken: (Int, UInt64)? = state.withLock { state in
+      let order = (0..<Self.slots).map { (state.nextSlot + $0) % Self.slots }
+      guard let slot = order.first(where: { $0 != state.newestSlot && !state.inFlight.contains($0) }) else {
+        return nil
+      }
+      let (generation, overflow) = state.lastGeneration.addingReportingOverflow(1)
+      guard !overflow else { return nil }
+      state.lastGeneration = generation
+      state.nextSlot = (slot + 1) % Self.slots
+      state.inFlight.insert(slot)
+      return (slot, generation)
+    }
+    guard let (slot, generation) = taken else { throw SystemError(call: .write, code: EBUSY, subject: file.path) }
+    var numbered = record
+    numbered.generation = generation
+    return (slot, numbered)
+  }
+
+  private func end(_ slot: Int, _ written: MarkRecord?) {
+    state.withLock { state in
+      state.inFlight.remove(slot)
+      guard let written, written.generation > state.newest.generation else { return }
+      state.newest = written
+      state.newestSlot = slot
+    }
+  }
+}
+
+extension Marks {
+  /// Opens a pipeline's marks, making them where they are missing.
+  ///
+  /// Damaged slots are passed over. When none is left that can be decoded, the file is set aside and a new one begun.
+  /// An error means that it could not be read: it is left alone.
+  package static func open(
+    in folder: Directory, committer: Committer
+  ) throws(SystemError) -> (marks: Marks, finding: FileFinding) {
+    let file: Descriptor
+    do {
+      file = try folder.openFile(fileName, writable: true)
+    } catch {
+      guard error.code == ENOENT else { throw error }
+      return (Marks(try create(in: folder), committer, newest: nil), .missing)
+    }
+    let bytes = try readSlots(of: file)
+    let found = newest(in: bytes)
+    if found != nil || (bytes.count == size && bytes.allSatisfy { $0 == 0 }) {
+      if bytes.count < size {
+        // Cut, but a record is left: put the missing blocks back, so that the reserve is whole again.
+        try file.write([UInt8](repeating: 0, count: size - bytes.count), at: Int64(bytes.count))
+        try file.sync()
+        return (Marks(file, committer, newest: found), .mended(file.path))
+      }
+      return (Marks(file, committer, newest: found), .good)
+    }
+    let aside = try DamagedFile.setAside(fileName, in: folder)
+    return (Marks(try create(in: folder), committer, newest: nil), .setAside(aside))
+  }
+
+  /// The newest record of a file that nobody writes, without making or changing anything.
+  static func read(in folder: Directory) throws(SystemError) -> MarkRecord {
+    do {
+      return newest(in: try readSlots(of: try folder.openFile(fileName)))?.record ?? MarkRecord()
+    } catch {
+      guard error.code == ENOENT else { throw error }
+      return MarkRecord()
+    }
+  }
+
+  private static func create(in folder: Directory) throws(SystemError) -> Descriptor {
+    try folder.replace(fileName, with: [UInt8](repeating: 0, count: size))
+    return try folder.openFile(fileName, writable: true)
+  }
+
+  private static func readSlots(of file: Descriptor) throws(SystemError) -> [UInt8] {
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    defer { room.deallocate() }
+    let got = try file.read(into: room, at: 0)
+    return Array(UnsafeRawBufferPointer(rebasing: room[..<got]))
+  }
+
+  package static func newest(in bytes: [UInt8]) -> (slot: Int, record: MarkRecord)? {
+    var found: (slot: Int, record: MarkRecord)?
+    for slot in 0..<slots {
+      let start = slot * MarkRecord.slotSize
+      guard bytes.count >= start + MarkRecord.slotSize,
+        let record = MarkRecord(slot: bytes[start..<(start + MarkRecord.slotSize)]),
+        record.generation > found?.record.generation ?? 0
+      else { continue }
+      found = (slot, record)
+    }
+    return found
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelaySystem
+
+/// Something that recovery came across.
+package enum RecoveryProblem: Equatable, Sendable {
+  /// Not ours: left alone.
+  case unknownName(path: String)
+  /// An entry with a sequence that is no folder: left alone.
+  case notAFolder(path: String)
+  case movedToCorrupt(sequence: UInt64, reason: String)
+  /// Left as it is; the next recovery tries again.
+  case failed(path: String, SystemError)
+
+  package var message: String {
+    switch self {
+    case .unknownName(let path): "\(path) is nothing that this program made; it was left alone"
+    case .notAFolder(let path): "\(path) is no folder; it was left alone"
+    case .movedToCorrupt(let sequence, let reason): "artifact \(sequence) was moved to corrupt/: \(reason)"
+    case .failed(let path, let error): "\(path) was left as it is: \(error.message)"
+    }
+  }
+}
+
+package struct Recovery: Equatable, Sendable {
+  /// What is to be delivered, in order.
+  package var sequences: [UInt64] = []
+  package var problems: [RecoveryProblem] = []
+  /// Artifacts that are being written now.
+  package var inStaging = 0
+}
+
+extension PipelineFolder {
+  /// Brings the queue to a state without halves: abandoned staging and trash are removed, what the marks say was
+  /// delivered leaves. Reads names only, and few manifests. Can be called at any time, and be killed at any point.
+  ///
+  /// Accepted bytes are never deleted: where marks and queue disagree, the artifact goes to `corrupt/`.
+  package func recover() throws(SystemError) -> Recovery {
+    try loadBooks()
+    var recovery = Recovery()
+    var entries: [UInt64] = []
+    for raw in try queue.rawNames() {
+      guard let name = Sequence.text(raw) else {
+        recovery.problems.append(.unknownName(path: path(raw)))
+        continue
+      }
+      if name.hasPrefix(Sequence.stagingPrefix) {
+        if removeIfAbandoned(name, &recovery) { recovery.inStaging += 1 }
+      } else if name.hasPrefix(Sequence.trashPrefix) {
+        do throws(SystemError) { try removeTrash(name, in: queue) } catch {
+          recovery.problems.append(.failed(path: queue.path + "/" + name, error))
+        }
+      } else if let sequence = Sequence.parse(name) {
+        do throws(SystemError) {
+          // One that is gone again left through somebody else in the meantime.
+          guard let status = try queue.status(of: name) else { continue }
+          if status.kind == .folder {
+            entries.append(sequence)
+          } else {
+            recovery.problems.append(.notAFolder(path: queue.path + "/" + name))
+          }
+        } catch {
+          recovery.problems.append(.failed(path: queue.path + "/" + name, error))
+        }
+      } else {
+        recovery.problems.append(.unknownName(path: queue.path + "/" + name))
+      }
+    }
+    finishTrashOfRefused(&recovery)
+    entries.sort()
+    let record = marks.current
+    let isOld = entries.prefix { $0 <= record.completedThrough }
+    for sequence in isOld { settle(sequence, record, &recovery) }
+    recovery.sequences = Array(entries.dropFirst(isOld.count))
+    return recovery
+  }
+
+  private func path(_ raw: [CChar]) -> String {
+    queue.path + "/" + String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// True when its writer lives. The lock is held until the folder is gone.
+  private func removeIfAbandoned(_ name: String, _ recovery: inout Recovery) -> Bool {
+    do throws(SystemError) {
+      guard let status = try queue.status(of: name) else { return false }
+      guard status.kind == .folder else {
+        recovery.problems.append(.unknownName(path: queue.path + "/" + name))
+        return false
+      }
+      let folder = try queue.folder(name)
+      guard try folder.descriptor.lock() else { return true }
+      // Between the look and the lock its writer may have committed it and let it go: then the name means nothing here.
+      guard try queue.status(of: name)?.inode == folder.descriptor.status().inode else { return false }
+      try queue.removeTree(name)
+    } catch {
+      if error.code != ENOENT { recovery.problems.append(.failed(path: queue.path + "/" + name, error)) }
+    }
+    return false
+  }
+
+  private func removeTrash(_ name: String, in folder: Directory) throws(SystemError) {
+    do {
+      try folder.removeTree(name)
+    } catch {
+      // Whoever moved it there is deleting it, too.
+      guard error.code == ENOENT else { throw error }
+    }
+  }
+
+  private func finishTrashOfRefused(_ recovery: inout Recovery) {
+    do throws(SystemError) {
+      let refused = try subfolder("refused")
+      for name in try refused.names() where name.hasPrefix(Sequence.trashPrefix) {
+        try removeTrash(name, in: refused)
+      }
+    } catch {
+      recovery.problems.append(.failed(path: folder.path + "/refused", error))
+    }
+  }
+
+  /// An entry that the marks have behind them: removed when they name it as delivered, else set aside.
+  private func settle(_ sequence: UInt64, _ record: MarkRecord, _ recovery: inout Recovery) {
+    let name = Sequence.name(sequence)
+    var reason = "the marks say it was done with, but not that it was delivered"
+    if let pending = record.pendingRemovals.first(where: { $0.sequence == sequence }) {
+      do throws(ArtifactDamage) {
+        let folder: Directory
+        do throws(SystemError) { folder = try queue.folder(name) } catch { throw .unreadable(error) }
+        if try Self.readManifest(in: folder).artifactID == pending.artifactID {
+          do throws(CommitError) { try remove(sequence) } catch {
+            recovery.problems.append(.failed(path: queue.path + "/" + name, error.cause))
+          }
+          return
+        }
+        reason = "the marks say that another artifact was delivered under this number"
+      } catch {
+        if case .unreadable(let cause) = error {
+          if cause.code != ENOENT { recovery.problems.append(.failed(path: queue.path + "/" + name, cause)) }
+          return
+        }
+        reason = "the marks say it was delivered, but \(error.message)"
+      }
+    }
+    do throws(SystemError) {
+      try moveToCorrupt(sequence, reason: reason)
+      recovery.problems.append(.movedToCorrupt(sequence: sequence, reason: reason))
+    } catch  where error.code == ENOENT {
+      return
+    } catch {
+      recovery.problems.append(.failed(path: queue.path + "/" + name, error))
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelaySystem
+import Synchronization
+
+/// One pipeline's folder: its queue, what was set aside, and how far delivery has come.
+package final class PipelineFolder: Sendable {
+  package let id: String
+  package let folder: Directory
+  package let queue: Directory
+  package let marks: Marks
+  /// What was found of the marks when the folder was opened.
+  package let marksFinding: FileFinding
+  package let stateFile: PipelineStateFile
+  package let deliveryLog: DeliveryLog
+  let committer: Committer
+  /// Also the pipeline's lock: sequences are given, and entries renamed, while it is held.
+  let books = Mutex(QueueBooks())
+
+  /// - Parameter makes: Whether what is missing is made; else this is a look only, and marks can't be written.
+  package init(id: String, in parent: Directory, committer: Committer, makes: Bool) throws(StateError) {
+    self.id = id
+    self.committer = committer
+    do throws(SystemError) {
+      folder = try makes ? parent.ensureFolder(id) : parent.folder(id)
+      queue = try makes ? folder.ensureFolder("queue") : folder.folder("queue")
+      if makes {
+        for name in ["inbox", "refused", "corrupt", "ready"] { _ = try folder.ensureFolder(name) }
+        (marks, marksFinding) = try Marks.open(in: folder, committer: committer)
+      } else {
+        marks = Marks(readOnly: try Marks.read(in: folder), committer)
+        marksFinding = .good
+      }
+      stateFile = PipelineStateFile(in: folder)
+      deliveryLog = DeliveryLog(in: folder)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Opens what the target saved; once, by who runs the target.
+  package func openTargetState() throws(SystemError) -> (state: TargetState, finding: FileFinding) {
+    try TargetState.open(in: folder, committer: committer)
+  }
+
+  /// `inbox`, `refused`, `corrupt` or `ready`; opened when it is needed, so that pipelines hold few descriptors.
+  package func subfolder(_ name: String) throws(SystemError) -> Directory { try folder.folder(name) }
+}
+
+extension PipelineFolder {
+  /// Looks through the folders once for the largest sequence and the number of artifacts.
+  func loadBooks() throws(SystemError) {
+    try books.withLock { (books: inout QueueBooks) throws(SystemError) in try load(&books) }
+  }
+
+  private func load(_ books: inout QueueBooks) throws(SystemError) {
+    guard books.nextSequence == nil else { return }
+    let record = marks.current
+    var largest = min(max(record.completedThrough, record.headSequence), Sequence.largest)
+    var artifacts = 0
+    for name in try queue.rawNames() {
+      guard let text = Sequence.text(name) else { continue }
+      if let sequence = Sequence.mentioned(in: text) { largest = max(largest, sequence) }
+      if Sequence.parse(text) != nil { artifacts += 1 }
+    }
+    for folder in ["refused", "corrupt", "ready"] {
+      for name in try subfolder(folder).rawNames() {
+        if let sequence = Sequence.text(name).flatMap(Sequence.mentioned) { largest = max(largest, sequence) }
+      }
+    }
+    books.setArtifacts(artifacts)
+    books.nextSequence = largest + 1
+  }
+
+  /// Gives a folder the next sequence in the queue: the moment at which an artifact becomes one. Durable only after the
+  /// queue folder was synced. Called on the committer's thread.
+  func publish(_ name: String, in source: Directory, size: QueueBooks.Size) throws(SystemError) -> UInt64 {
+    try books.withLock { (books: inout QueueBooks) throws(SystemError) in
+      try load(&books)
+      // Somebody else may have put a folder there by hand: it keeps its number.
+      for _ in 0..<1000 {
+        guard let sequence = books.nextSequence, sequence <= Sequence.largest else { break }
+        books.nextSequence = sequence + 1
+        do throws(SystemError) {
+          try source.rename(name, to: queue, as: Sequence.name(sequence), exclusive: true)
+        } catch {
+          if error.code == EEXIST { continue }
+          books.nextSequence = sequence
+          throw error
+        }
+        books.arrived(sequence, size)
+        return sequence
+      }
+      throw SystemError(call: .rename, code: EEXIST, subject: queue.path)
+    }
+  }
+
+  package var totals: QueueTotals { books.withLock { $0.totals } }
+}

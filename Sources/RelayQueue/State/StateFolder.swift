@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelaySystem
+import Synchronization
+
+/// The folder that holds everything the program must not forget, locked for this process.
+package final class StateFolder: Sendable {
+  package enum Access: Sendable {
+    /// Takes the lock and makes what is missing: the daemon, or a command while no daemon runs.
+    case owner
+    /// Looks only: no lock, nothing is made or changed.
+    case observer
+  }
+
+  package let root: Directory
+  package let access: Access
+  /// One for all: everything in this folder is on one file system.
+  package let committer: Committer
+  /// Holds the lock as long as it is open.
+  private let lock: Descriptor?
+  private let pipelines: Mutex<[String: PipelineFolder]>
+
+  package var path: String { root.path }
+
+  /// Opens the folder, as its owner making it where it is missing.
+  package static func open(_ path: String, access: Access = .owner) throws(StateError) -> StateFolder {
+    switch access {
+    case .observer:
+      let root = try asState { () throws(SystemError) in try Directory(path) }
+      _ = try StateFormat.version(of: root)
+      return try StateFolder(root, access, lock: nil)
+    case .owner:
+      let root = try asState { () throws(SystemError) in try Directory.ensure(path) }
+      // Looked at before the lock's file is made: a newer folder, or a foreign one, isn't touched at all.
+      _ = try StateFormat.version(of: root)
+      let lock = try takeLock(in: root)
+      try StateFormat.bringUp(root, from: try StateFormat.version(of: root))
+      for name in ["targets", "secrets", "templates", "certificates", "pipelines"] {
+        _ = try asState { () throws(SystemError) in try root.ensureFolder(name) }
+      }
+      return try StateFolder(root, access, lock: lock)
+    }
+  }
+
+  private init(_ root: Directory, _ access: Access, lock: Descriptor?) throws(StateError) {
+    self.root = root
+    self.access = access
+    self.lock = lock
+    committer = try asState { () throws(SystemError) in try Committer(fileSystem: root) }
+    pipelines = Mutex([:])
+  }
+
+  private static func takeLock(in root: Directory) throws(StateError) -> Descriptor {
+    let file = try asState { () throws(SystemError) in try root.openOrCreateFile("lock") }
+    guard try asState({ () throws(SystemError) in try file.lock() }) else {
+      let text = try? file.readAll(limit: 64)
+      let pid = text.flatMap { Int64(String(decoding: $0.prefix { $0 != 10 }, as: UTF8.self)) }
+      throw .inUse(path: root.path, pid: pid)
+    }
+    // The number is for people; a full disk must not keep the program from starting.
+    try? file.truncate(to: 0)
+    try? file.write(Array("\(ProcessNumber.own)\n".utf8), at: 0)
+    return file
+  }
+}
+
+extension StateFolder {
+  package var targets: Directory { get throws(StateError) { try folder("targets") } }
+  package var secrets: Directory { get throws(StateError) { try folder("secrets") } }
+  package var templates: Directory { get throws(StateError) { try folder("templates") } }
+  package var certificates: Directory { get throws(StateError) { try folder("certificates") } }
+
+  private func folder(_ name: String) throws(StateError) -> Directory {
+    try asState { () throws(SystemError) in try root.folder(name) }
+  }
+
+  /// A pipeline's folder, the same object for the same id; as owner, made where it is missing.
+  package func pipeline(_ id: String) throws(StateError) -> PipelineFolder {
+    guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
+    if let known = pipelines.withLock({ $0[id] }) { return known }
+    let parent = try folder("pipelines")
+    let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
+    // Two threads may have opened it: the first one counts, so that there is one lock and one counter.
+    return pipelines.withLock { all in
+      if let known = all[id] { return known }
+      all[id] = opened
+      return opened
+    }
+  }
+
+  /// Folders of pipelines, in the config or not, sorted.
+  package func pipelineIDsOnDisk() throws(StateError) -> [String] {
+    let parent = try folder("pipelines")
+    return try asState { () throws(SystemError) in
+      var found: [String] = []
+      for name in try parent.names() where Self.isPipelineID(name) {
+        if try parent.status(of: name)?.kind == .folder { found.append(name) }
+      }
+      return found
+    }
+  }
+
+  /// `[a-z0-9][a-z0-9-]{0,62}`, so that an id is a safe folder name.
+  package static func isPipelineID(_ id: String) -> Bool {
+    let bytes = Array(id.utf8)
+    guard let first = bytes.first, bytes.count <= 63, first != UInt8(ascii: "-") else { return false }
+    return bytes.allSatisfy {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        || $0 == UInt8(ascii: "-")
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import RelayConfig
+import Testing
+
+@Suite struct `Blanking secrets` {
+  private func redactor(_ secrets: String...) -> Redactor {
+    Redactor(secrets.map { Secret(name: "s", bytes: Array($0.utf8)) })
+  }
+
+  @Test(arguments: [
+    ("token=pa/ss w+rd-1!", "token=•••"), ("pa/ss w+rd-1!pa/ss w+rd-1!", "•••"),
+    ("x pa%2Fss%20w%2Brd-1%21 y", "x ••• y"),
+    ("pa%2fss%20w%2brd-1%21", "•••"), ("pa%2Fss+w%2Brd-1%21", "•••"), ("nothing here", "nothing here"), ("", ""),
+    ("pa/ss w+rd-1", "pa/ss w+rd-1"), ("é pa/ss w+rd-1! é", "é ••• é"),
+  ])
+  func `a secret goes, plain or percent-encoded`(text: String, expected: String) {
+    #expect(redactor("pa/ss w+rd-1!").redact(text) == expected)
+  }
+
+  @Test func `it goes in base64 wherever it stands in what was encoded`() {
+    let secret = "s3cr3t/+>?value~~"
+    let redactor = redactor(secret)
+    for before in 0..<7 {
+      for after in 0..<4 {
+        let encoded = Data((String(repeating: "u", count: before) + secret + String(repeating: "x", count: after)).utf8)
+          .base64EncodedString()
+        for form in [encoded, encoded.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")] {
+          let shown = redactor.redact("Basic \(form)")
+          #expect(shown.contains(Redactor.blank))
+          // What is left can tell no more than the bits shared with its neighbours.
+          let left = shown.replacing("Basic ", with: "").replacing(Redactor.blank, with: "").replacing("=", with: "")
+          #expect(left.count <= (before + after) * 4 / 3 + 4)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("pin 1234.", "pin •••."), ("12345", "12345"), ("x1234", "x1234"), ("1234", "•••"), ("(1234)", "(•••)"),
+    ("é1234", "é1234"),
+  ])
+  func `a short one goes only as a whole word`(text: String, expected: String) {
+    #expect(redactor("1234").redact(text) == expected)
+  }
+
+  @Test func `secrets inside of others and overlapping ones go whole`() {
+    #expect(redactor("abcdefgh", "cdefghij", "abcdefghijkl").redact("--abcdefghijkl--abcdefghij--") == "--•••--•••--")
+    #expect(redactor("aaaaaaaa").redact(String(repeating: "a", count: 1000)) == "•••")
+  }
+
+  @Test func `it agrees with plain search on random texts`() {
+    var state: UInt64 = 3
+    func random(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % bound
+    }
+    for _ in 0..<300 {
+      let secrets = (0..<3).map { _ in String((0..<(8 + random(3))).map { _ in ["a", "b"][random(2)] }.joined()) }
+      let text = (0..<60).map { _ in ["a", "b"][random(2)] }.joined()
+      var isCovered = [Bool](repeating: false, count: 60)
+      for secret in secrets where text.count >= secret.count {
+        for start in 0...(60 - secret.count) where text.dropFirst(start).hasPrefix(secret) {
+          for place in start..<start + secret.count { isCovered[place] = true }
+        }
+      }
+      var expected = ""
+      for (place, letter) in text.enumerated() {
+        if !isCovered[place] {
+          expected.append(letter)
+        } else if place == 0 || !isCovered[place - 1] {
+          expected += Redactor.blank
+        }
+      }
+      // Neighbouring finds are joined into one blank.
+      #expect(Redactor(secrets.map { Secret(name: "s", bytes: Array($0.utf8)) }).redact(text) == expected)
+    }
+  }
+}

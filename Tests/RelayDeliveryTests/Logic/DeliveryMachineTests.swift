@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayQueue
+import RelaySystem
+import Testing
+
+@testable import RelayDelivery
+
+@Suite struct `Delivery machine` {
+  @Test func `parts leave in order, artifacts leave in order, with a second in between`() {
+    var it = MachineHarness(artifacts: [1: 2, 2: 1])
+    it.start()
+    #expect(it.sent == ["1.1"])
+    it.answer(.delivered)
+    #expect(it.sending == nil && it.wait == 1000)
+    it.pass(milliseconds: 999)
+    #expect(it.sending == nil)
+    it.pass(milliseconds: 1)
+    it.answer(.delivered)
+    #expect(it.artifacts == [2: 1])
+    it.pass(milliseconds: 1000)
+    it.answer(.delivered)
+    #expect(it.sent == ["1.1", "1.2", "2.1"])
+    #expect(it.artifacts.isEmpty && it.machine.queue.isEmpty)
+    #expect(it.marked.completedThrough == 2)
+  }
+
+  @Test func `nothing is sent before what was accepted is marked`() {
+    var it = MachineHarness(artifacts: [1: 2])
+    it.marksFail = true
+    it.start()
+    it.answer(.delivered)
+    for _ in 0..<100 { it.pass(milliseconds: 5000) }
+    #expect(it.sent == ["1.1"])
+    it.marksFail = false
+    it.pass(milliseconds: 5000)
+    #expect(it.sent == ["1.1", "1.2"])
+    #expect(it.marked.headPartsDone == 1)
+  }
+
+  @Test func `a part that was marked is not sent again after a crash, one that wasn't is sent once more`() {
+    var it = MachineHarness(artifacts: [1: 3])
+    it.start()
+    it.answer(.delivered)
+    it.crash()
+    it.pass(milliseconds: 1000)
+    #expect(it.sent == ["1.1", "1.2"])
+    it.crash()
+    it.pass(milliseconds: 1000)
+    #expect(it.sent == ["1.1", "1.2", "1.2"])
+    #expect(it.sending?.attempt == 1)
+  }
+
+  @Test func `a retry waits a minute and doubles up to six hours`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    var waits: [Int64] = []
+    for _ in 0..<11 {
+      it.answer(.retry)
+      waits.append(it.wait ?? -1)
+      it.pass(milliseconds: it.wait ?? 0)
+    }
+    #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360].map { $0 * 60_000 })
+    #expect(it.sending?.attempt == 12)
+    it.answer(.delivered)
+    #expect(it.marked.backoffStep == 0)
+  }
+
+  @Test(arguments: [(0.0, 54_000), (1.0, 66_000), (0.25, 57_000)] as [(Double, Int64)])
+  func `waits are shaken by a tenth`(chance: Double, wait: Int64) {
+    #expect(DeliveryRules().backoff(step: 0, chance: chance) == wait)
+  }
+
+  @Test(
+    arguments: [
+      (0, 60_000), (30_000, 60_000), (90_000, 90_000), (UInt64.max, 86_400_000), (86_400_001, 86_400_000),
+    ] as [(UInt64, Int64)])
+  func `the receiver's wish is never shortened, and counts up to a day`(asked: UInt64, wait: Int64) {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.retry, after: asked)
+    #expect(it.wait == wait)
+  }
+
+  @Test func `a wait goes on over a restart and counts no attempt twice`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.retry)
+    it.pass(milliseconds: 20_000)
+    for _ in 0..<20 { it.crash() }
+    #expect(it.sent.count == 1)
+    #expect(it.wait == 40_000)
+    it.pass(milliseconds: 40_000)
+    #expect(it.sending?.attempt == 2)
+  }
+
+  @Test(arguments: [-259_200_000, -1_800_000_000_000, 259_200_000, 500_000_000_000] as [Int64])
+  func `a clock that stepped neither stretches a wait nor makes a burst`(step: Int64) {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.retry)
+    it.wall = it.wall.advanced(milliseconds: step)
+    it.crash()
+    if step < 0 {
+      #expect(it.wait == 60_000)
+    } else {
+      #expect(it.sent.count == 2)
+      it.answer(.retry)
+      #expect(it.wait == 120_000)
+    }
+  }
+
+  @Test func `a refused artifact is set aside and the next one goes`() {
+    var it = MachineHarness(artifacts: [1: 3, 2: 1])
+    it.start()
+    it.answer(.refused, message: "no such field")
+    #expect(it.artifacts == [2: 1])
+    it.pass(milliseconds: 1000)
+    #expect(it.sent == ["1.1", "2.1"])
+    #expect(it.marked.completedThrough == 1)
+  }
+
+  @Test func `needs attention stops this pipeline until a person acts, over restarts too`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.needsAttention, message: "401 Unauthorized")
+    it.pass(milliseconds: 100_000_000)
+    it.handle(.tryNow)
+    it.crash()
+    it.pass(milliseconds: 100_000_000)
+    #expect(it.sent.count == 1)
+    #expect(it.machine.state(at: it.boot) == .needsAttention)
+    it.handle(.resume)
+    #expect(it.sent.count == 2)
+    #expect(it.savedAttention == nil)
+  }
+
+  @Test func `changed settings end needs attention, while running and at the next start`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.needsAttention)
+    it.handle(.rules(DeliveryRules(fingerprint: "g")))
+    it.handle(.changed)
+    #expect(it.sent.count == 2)
+    it.answer(.needsAttention)
+    it.machine = DeliveryMachine(rules: DeliveryRules(fingerprint: "h"))
+    it.start()
+    #expect(it.sent.count == 3)
+  }
+
+  @Test func `a test that passes ends needs attention, one that fails doesn't`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.needsAttention)
+    it.handle(.testRequested)
+    #expect(it.done.contains(.sendTest))
+    it.handle(.testEnded(passed: false))
+    #expect(it.sent.count == 1)
+    it.handle(.testRequested)
+    it.handle(.testEnded(passed: true))
+    #expect(it.sent.count == 2)
+  }
+
+  @Test func `five misbehaviours on one part set its artifact aside, ten in a row need attention`() {
+    var it = MachineHarness(artifacts: [1: 1, 2: 1, 3: 1])
+    it.start()
+    for _ in 0..<4 {
+      it.answer(.none, message: "crashed (SIGSEGV)")
+      it.pass(milliseconds: it.wait ?? 0)
+    }
+    #expect(it.artifacts.count == 3)
+    it.answer(.none, message: "crashed (SIGSEGV)")
+    #expect(it.artifacts.keys.sorted() == [2, 3])
+    it.pass(milliseconds: 1000)
+    for _ in 0..<5 {
+      it.answer(.none)
+      it.pass(milliseconds: it.wait ?? 0)
+    }
+    #expect(it.machine.attention?.code == "delivery.target-misbehaves")
+    #expect(it.artifacts.keys.sorted() == [2, 3])
+  }
+
+  @Test func `a verdict in between ends the row of misbehaviours`() {
+    var it = MachineHarness(artifacts: [1: 1, 2: 1, 3: 1, 4: 1])
+    it.start()
+    for round in 0..<4 {
+      for _ in 0..<4 {
+        it.answer(.none)
+        it.pass(milliseconds: it.wait ?? 0)
+      }
+      it.answer(.delivered)
+      it.pass(milliseconds: 1000)
+      #expect(it.machine.attention == nil, "round \(round)")
+    }
+    #expect(it.artifacts.isEmpty)
+  }
+
+  @Test func `an unsure end waits ten minutes, unless the receiver recognises repeats or the person wants it held`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.retry, maybe: true)
+    #expect(it.wait == 600_000)
+    var idempotent = MachineHarness(rules: DeliveryRules(isIdempotent: true), artifacts: [1: 1])
+    idempotent.start()
+    idempotent.answer(.retry, maybe: true)
+    #expect(idempotent.wait == 60_000)
+    var held = MachineHarness(rules: DeliveryRules(onUnsure: .hold), artifacts: [1: 1])
+    held.start()
+    held.answer(.retry, maybe: true)
+    #expect(held.machine.attention?.code == "delivery.unsure")
+    #expect(held.artifacts.count == 1)
+  }
+
+  @Test func `stopping cancels what is in flight and counts nothing`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.handle(.stopping)
+    #expect(it.done.contains(.cancel))
+    it.answer(.cancelled)
+    #expect(!it.machine.isBusy && it.marked.attempts == 0)
+    it.pass(milliseconds: 100_000)
+    #expect(it.sent.count == 1)
+  }
+
+  @Test func `a target that says it was stopped without being asked misbehaves`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.cancelled)
+    #expect(it.marked.rowMisbehaviours == 1)
+  }
+
+  @Test func `try now ends a wait once and keeps the backoff`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.retry)
+    it.handle(.tryNow)
+    #expect(it.sent.count == 2)
+    it.answer(.retry)
+    #expect(it.wait == 120_000)
+  }
+
+  @Test func `a paused pipeline gathers and sends nothing`() {
+    var it = MachineHarness()
+    it.start()
+    it.handle(.pause(byCommand: true, byConfiguration: nil))
+    it.submit(1)
+    it.crash()
+    it.pass(milliseconds: 100_000)
+    #expect(it.sent.isEmpty && it.machine.state(at: it.boot) == .paused)
+    it.handle(.resume)
+    #expect(it.sent == ["1.1"])
+  }
+
+  @Test func `dropping sets aside, in flight or waiting, and keeps the others`() {
+    var it = MachineHarness(artifacts: [1: 1, 2: 1, 3: 1])
+    it.start()
+    it.handle(.drop(sequence: 3))
+    it.handle(.drop(sequence: 1))
+    #expect(it.done.contains(.cancel))
+    it.answer(.cancelled)
+    #expect(it.artifacts.keys.sorted() == [2])
+    it.pass(milliseconds: 1000)
+    it.answer(.delivered)
+    #expect(it.sent == ["1.1", "2.1"])
+    #expect(it.artifacts.isEmpty)
+  }
+
+  @Test func `a missing target holds the pipeline and its return starts it`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.handle(.target(problem: "no target has the id mine"))
+    it.start()
+    #expect(it.sent.isEmpty && it.machine.state(at: it.boot) == .needsAttention)
+    it.handle(.target(problem: nil))
+    #expect(it.sent == ["1.1"])
+  }
+
+  @Test func `a worker that can't be started is no attempt and is tried again soon`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.handle(.notStarted(reason: "too many open files"))
+    #expect(it.wait == 1000)
+    it.pass(milliseconds: 1000)
+    #expect(it.sending?.attempt == 1)
+    it.handle(.notStarted(reason: "too many open files"))
+    #expect(it.wait == 2000)
+  }
+
+  @Test func `a move that fails is tried again and nothing is sent meanwhile`() {
+    var it = MachineHarness(artifacts: [1: 1, 2: 1])
+    it.movesFail = true
+    it.start()
+    it.answer(.refused)
+    for _ in 0..<10 { it.pass(milliseconds: 5000) }
+    #expect(it.sent == ["1.1"] && it.artifacts.count == 2)
+    it.movesFail = false
+    it.pass(milliseconds: 5000)
+    it.pass(milliseconds: 5000)
+    #expect(it.sent == ["1.1", "2.1"])
+  }
+
+  @Test func `damage found at opening or while sending sets the artifact aside only`() {
+    var it = MachineHarness(artifacts: [1: 1, 2: 1])
+    it.start()
+    it.handle(.damaged(sequence: 1, reason: "its bytes changed"))
+    it.pass(milliseconds: 1000)
+    #expect(it.sent == ["1.1", "2.1"])
+    #expect(it.done.contains(.moveToCorrupt(sequence: 1, reason: "its bytes changed")))
+  }
+
+  @Test func `late and foreign events change nothing`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    let before = it.done.count
+    for event: DeliveryEvent in [
+      .marked, .movedAway(sequence: 9), .opened(.init(sequence: 9, artifact: .random(), partCount: 1)),
+      .verdict(number: 99, DeliveryVerdict(.delivered)), .timer, .damaged(sequence: 9, reason: ""), .placeGranted,
+      .testEnded(passed: true), .markFailed(reason: ""), .moveFailed(sequence: 9, reason: ""),
+    ] { it.handle(event) }
+    #expect(it.done.count == before && it.sending != nil)
+  }
+}
