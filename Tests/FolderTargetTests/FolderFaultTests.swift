@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayConfig
 import TargetKit
 import TargetKitTesting
 import Testing
@@ -135,6 +136,12 @@ import Testing
 
   @Test func `an id with odd characters stays within its folder`() {
     #expect(FileName("a.csv")?.partial("../../x") == ".a.csv.x.part")
+  }
+
+  @Test func `the host reads the manifest without complaint`() throws {
+    let (manifest, problems) = TargetManifest.read(Array(FolderManifest.json.utf8), origin: "libFolderTarget.so")
+    #expect(problems.isEmpty)
+    #expect(manifest?.id == "folder")
   }
 
   @Test func `the manifest is JSON and names the settings`() throws {

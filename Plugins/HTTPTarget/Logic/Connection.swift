@@ -60,8 +60,8 @@ final class Connection {
     return Answer(
       code: code, words: words.isEmpty ? String(cString: curl_easy_strerror(code)) : words,
       status: status >= 200 ? status : 0, proxyStatus: number(CURLINFO_HTTP_CONNECTCODE), sent: sent,
-      allSent: number(CURLINFO_REQUEST_SIZE) > 0 && sent >= length, head: exchange.head, body: exchange.captured,
-      stopped: exchange.stopped, sourceFailure: exchange.sourceFailure)
+      allSent: number(CURLINFO_REQUEST_SIZE) > 0 && sent >= length, sentBefore: exchange.wasComplete,
+      head: exchange.head, body: exchange.captured, stopped: exchange.stopped, sourceFailure: exchange.sourceFailure)
   }
 
   private func number(_ info: CURLINFO) -> Int {
