@@ -123,7 +123,8 @@ targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
   tests(
-    "HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "CCurl", "RelayConfig"]),
+    "HTTPTargetTests",
+    ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl", "RelayConfig"]),
   tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
 ]
 
