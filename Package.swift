@@ -140,6 +140,13 @@ targets += [
     swiftSettings: strict),
 ]
 
+// The whole, from outside: the built programs against real receivers.
+targets += [
+  tests(
+    "ScenarioTests",
+    ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker"])
+]
+
 let package = Package(
   name: "relay-host",
   products: [
