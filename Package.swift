@@ -137,6 +137,9 @@ targets += [
     swiftSettings: strict),
 ]
 
+// What holds for the repository as a whole.
+targets += [tests("RepositoryTests", ["RelayTestSupport"])]
+
 let package = Package(
   name: "relay-host",
   products: [
