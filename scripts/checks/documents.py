@@ -8,7 +8,9 @@ import unicodedata
 from report import ROOT, Report, files
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
-CODE = re.compile(r"`((?:json|config|secret|template|manifest|command|daemon|delivery)\.[a-z0-9]+(?:-[a-z0-9]+)*)`")
+# Keys of the configuration look alike (`delivery.timeout`), so codes of that family are told by their hyphen.
+CODE = re.compile(
+    r"`((?:json|config|secret|template|manifest|command)\.(?!json`)[a-z0-9-]+|delivery\.[a-z0-9]+(?:-[a-z0-9]+)+)`")
 FENCE = re.compile(r"^(```|~~~)")
 
 
