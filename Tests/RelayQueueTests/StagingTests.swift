@@ -117,19 +117,42 @@ import Testing
     }
   }
 
-  @Test func `a file that changes while it is copied is not taken`() throws {
+  @Test(arguments: ["grows", "shrinks", "is written over", "is replaced by itself"])
+  func `a file that changes while it is copied is not taken`(change: String) throws {
+    try withFolder { folder in
+      let bytes = [UInt8](repeating: 7, count: PartCopy.chunkSize * 2)
+      let source = try file(bytes, in: folder)
+      let writer = try folder.openFile("source", writable: true)
+      let copy = PartCopy(
+        name: "x", source: source, destination: try folder.createFile("copy"), encoding: nil, longestSilence: 0)
+      var chunks = 0
+      #expect(throws: QueueError.sourceChanged(name: "x")) {
+        _ = try copy.run { (_: Int) throws(QueueError) in
+          chunks += 1
+          guard chunks == 1 else { return }
+          switch change {
+          case "grows": try? writer.write([1], at: Int64(bytes.count))
+          case "shrinks": try? writer.truncate(to: 10)
+          case "is written over": try? writer.write([8], at: 0)
+          default: try? writer.write([7], at: 0)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `a source that can't be read is named, and nothing is left`() throws {
     try withPipeline { pipeline in
       let source = try file("before", in: pipeline.folder)
-      let staged = try pipeline.stage()
-      // The first read fails the copy's look at the size: the file has grown since.
-      let other = try pipeline.folder.openFile("source", writable: true)
-      FaultDoor.with([Fault(.read, on: "source", .fails(EIO))]) {
+      FaultDoor.with([Fault(.read, on: source.path, .fails(EIO))]) {
         #expect(throws: QueueError.source(name: "x", SystemError(call: .read, code: EIO, subject: source.path))) {
-          try staged.addPart(name: "x", from: source)
+          try pipeline.stage().addPart(name: "x", from: source)
+        }
+        #expect(throws: QueueError.self) {
+          try pipeline.stage().addPart(name: "x", from: pipeline.folder.descriptor)
         }
       }
       #expect(try pipeline.queue.names() == [])
-      try other.write(Array("longer than before".utf8), at: 0)
     }
   }
 

@@ -3,18 +3,20 @@
 /// Decides between syncing file by file and syncing the whole file system, from what each cost lately.
 ///
 /// Syncing all writes out what others have left unsaved as well, so it can be slow for reasons that aren't ours.
-struct SyncChoice: Sendable {
+package struct SyncChoice: Sendable {
   /// From so many waiting on, one sync for all can win.
-  static let leastWaiting = 8
+  package static let leastWaiting = 8
   /// After being found slow, the whole sync is tried again after so many batches.
-  static let retryAfter = 32
+  package static let retryAfter = 32
 
   /// Nanoseconds, averaged with more weight on the latest; nil before the first.
   private var costOfOne: Double?
   private var costOfAll: Double?
   private var passed = 0
 
-  mutating func wantsAll(waiting: Int, syncs: Int) -> Bool {
+  package init() {}
+
+  package mutating func wantsAll(waiting: Int, syncs: Int) -> Bool {
     guard waiting >= Self.leastWaiting else { return false }
     guard let costOfOne, let costOfAll, costOfAll > costOfOne * Double(syncs) else { return true }
     passed += 1
@@ -23,12 +25,12 @@ struct SyncChoice: Sendable {
     return true
   }
 
-  mutating func tookSingle(_ nanoseconds: Int64, syncs: Int) {
+  package mutating func tookSingle(_ nanoseconds: Int64, syncs: Int) {
     guard syncs > 0 else { return }
     costOfOne = Self.average(costOfOne, Double(nanoseconds) / Double(syncs))
   }
 
-  mutating func tookAll(_ nanoseconds: Int64) { costOfAll = Self.average(costOfAll, Double(nanoseconds)) }
+  package mutating func tookAll(_ nanoseconds: Int64) { costOfAll = Self.average(costOfAll, Double(nanoseconds)) }
 
   private static func average(_ old: Double?, _ new: Double) -> Double {
     guard let old else { return new }

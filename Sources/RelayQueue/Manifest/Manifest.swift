@@ -66,6 +66,21 @@ package struct Manifest: Equatable, Sendable {
     package var original: Content?
     package var deliveryID: Identifier
     package var settings: [Setting]
+
+    package init(
+      index: Int, file: String, name: String, mediaType: String, encoding: PartEncoding? = nil, stored: Content,
+      original: Content? = nil, deliveryID: Identifier, settings: [Setting] = []
+    ) {
+      self.index = index
+      self.file = file
+      self.name = name
+      self.mediaType = mediaType
+      self.encoding = encoding
+      self.stored = stored
+      self.original = original
+      self.deliveryID = deliveryID
+      self.settings = settings
+    }
   }
 
   /// All parts in one file, for targets whose unit is the artifact.
@@ -74,6 +89,13 @@ package struct Manifest: Equatable, Sendable {
     package var name: String
     package var mediaType: String
     package var stored: Content
+
+    package init(file: String, name: String, mediaType: String, stored: Content) {
+      self.file = file
+      self.name = name
+      self.mediaType = mediaType
+      self.stored = stored
+    }
   }
 
   package static let fileName = "manifest.json"
@@ -93,6 +115,21 @@ package struct Manifest: Equatable, Sendable {
   package var attributes: [Attribute]
   package var parts: [Part]
   package var bundle: Bundle?
+
+  package init(
+    artifactID: Identifier, createdAt: WallTime, pipeline: String, messageID: String, boundary: String? = nil,
+    unit: DeliveryUnit, attributes: [Attribute] = [], parts: [Part], bundle: Bundle? = nil
+  ) {
+    self.artifactID = artifactID
+    self.createdAt = createdAt
+    self.pipeline = pipeline
+    self.messageID = messageID
+    self.boundary = boundary
+    self.unit = unit
+    self.attributes = attributes
+    self.parts = parts
+    self.bundle = bundle
+  }
 
   /// Of all parts as they are stored, in bytes.
   package var storedBytes: Int64 { parts.reduce(0) { $0.addingReportingOverflow($1.stored.size).partialValue } }

@@ -26,7 +26,7 @@ package enum PartName {
   }
 
   /// The name on disk: six digits of the index, a hyphen, and what the true name has of safe ASCII.
-  static func onDisk(index: Int, display: String) -> String {
+  package static func onDisk(index: Int, display: String) -> String {
     var safe: [UInt8] = []
     for scalar in display.unicodeScalars {
       let byte = UInt8(exactly: scalar.value).flatMap { isSafe($0) ? $0 : nil } ?? UInt8(ascii: "_")
@@ -48,7 +48,7 @@ package enum PartName {
   }
 
   /// Whether this is a name that `onDisk` could have made: nothing else is opened because a manifest says so.
-  static func isSafe(_ name: String) -> Bool {
+  package static func isSafe(_ name: String) -> Bool {
     let bytes = Array(name.utf8)
     return bytes.count <= longestOnDisk && bytes.allSatisfy(isSafe) && index(of: name) != nil
   }

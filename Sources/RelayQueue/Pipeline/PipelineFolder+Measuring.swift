@@ -13,15 +13,16 @@ extension PipelineFolder {
     }
     var found: [(sequence: UInt64, size: QueueBooks.Size)] = []
     for name in names {
-      guard let sequence = Sequence.text(name).flatMap({ Sequence.parse($0) }) else { continue }
+      guard let sequence = SequenceName.text(name).flatMap({ SequenceName.parse($0) }) else { continue }
       do throws(SystemError) {
-        found.append((sequence, try Self.size(of: Sequence.name(sequence), in: queue)))
+        found.append((sequence, try Self.size(of: SequenceName.name(sequence), in: queue)))
       } catch {
         // It left in the meantime, or is no folder.
-        if books.withLock({ !$0.stillCounts(sequence) }) || (try? queue.status(of: Sequence.name(sequence))) == nil {
+        if books.withLock({ !$0.stillCounts(sequence) }) || (try? queue.status(of: SequenceName.name(sequence))) == nil
+        {
           continue
         }
-        if (try? queue.status(of: Sequence.name(sequence))?.kind) != .folder { continue }
+        if (try? queue.status(of: SequenceName.name(sequence))?.kind) != .folder { continue }
         books.withLock { $0.abandonMeasuring() }
         throw error
       }
@@ -35,7 +36,7 @@ extension PipelineFolder {
   /// What an artifact takes, needed when it leaves a queue that was measured.
   func sizeIfMeasured(_ sequence: UInt64) -> QueueBooks.Size? {
     guard totals.isMeasured else { return nil }
-    return try? Self.size(of: Sequence.name(sequence), in: queue)
+    return try? Self.size(of: SequenceName.name(sequence), in: queue)
   }
 
   /// Parts and their bytes, from the folder alone.

@@ -28,6 +28,12 @@ package struct Recovery: Equatable, Sendable {
   package var problems: [RecoveryProblem] = []
   /// Artifacts that are being written now.
   package var inStaging = 0
+
+  package init(sequences: [UInt64] = [], problems: [RecoveryProblem] = [], inStaging: Int = 0) {
+    self.sequences = sequences
+    self.problems = problems
+    self.inStaging = inStaging
+  }
 }
 
 extension PipelineFolder {
@@ -40,17 +46,17 @@ extension PipelineFolder {
     var recovery = Recovery()
     var entries: [UInt64] = []
     for raw in try queue.rawNames() {
-      guard let name = Sequence.text(raw) else {
+      guard let name = SequenceName.text(raw) else {
         recovery.problems.append(.unknownName(path: path(raw)))
         continue
       }
-      if name.hasPrefix(Sequence.stagingPrefix) {
+      if name.hasPrefix(SequenceName.stagingPrefix) {
         if removeIfAbandoned(name, &recovery) { recovery.inStaging += 1 }
-      } else if name.hasPrefix(Sequence.trashPrefix) {
+      } else if name.hasPrefix(SequenceName.trashPrefix) {
         do throws(SystemError) { try removeTrash(name, in: queue) } catch {
           recovery.problems.append(.failed(path: queue.path + "/" + name, error))
         }
-      } else if let sequence = Sequence.parse(name) {
+      } else if let sequence = SequenceName.parse(name) {
         do throws(SystemError) {
           // One that is gone again left through somebody else in the meantime.
           guard let status = try queue.status(of: name) else { continue }
@@ -110,7 +116,7 @@ extension PipelineFolder {
   private func finishTrashOfRefused(_ recovery: inout Recovery) {
     do throws(SystemError) {
       let refused = try subfolder("refused")
-      for name in try refused.names() where name.hasPrefix(Sequence.trashPrefix) {
+      for name in try refused.names() where name.hasPrefix(SequenceName.trashPrefix) {
         try removeTrash(name, in: refused)
       }
     } catch {
@@ -120,7 +126,7 @@ extension PipelineFolder {
 
   /// An entry that the marks have behind them: removed when they name it as delivered, else set aside.
   private func settle(_ sequence: UInt64, _ record: MarkRecord, _ recovery: inout Recovery) {
-    let name = Sequence.name(sequence)
+    let name = SequenceName.name(sequence)
     var reason = "the marks say it was done with, but not that it was delivered"
     if let pending = record.pendingRemovals.first(where: { $0.sequence == sequence }) {
       do throws(ArtifactDamage) {

@@ -18,7 +18,7 @@ extension PipelineFolder {
   }
 
   private func move(_ sequence: UInt64, to place: String, _ reason: SetAsideReason) throws(SystemError) {
-    let name = Sequence.name(sequence)
+    let name = SequenceName.name(sequence)
     let target = try subfolder(place)
     let size = sizeIfMeasured(sequence)
     try books.withLock { (books: inout QueueBooks) throws(SystemError) in
@@ -53,14 +53,14 @@ extension PipelineFolder {
   /// Takes a delivered artifact out of the queue and deletes it. On return it is out for good; files that could not be
   /// deleted are left to the next recovery. Once more has no effect.
   package func remove(_ sequence: UInt64) throws(CommitError) {
-    let trash = Sequence.trashPrefix + Sequence.name(sequence)
+    let trash = SequenceName.trashPrefix + SequenceName.name(sequence)
     let size = sizeIfMeasured(sequence)
     // Left by a deletion that was cut short; the new one needs the name.
     try? queue.removeTree(trash)
     let request = CommitRequest(parents: [queue]) { [self] () throws(SystemError) in
       try books.withLock { (books: inout QueueBooks) throws(SystemError) in
         do throws(SystemError) {
-          try queue.rename(Sequence.name(sequence), to: queue, as: trash, exclusive: true)
+          try queue.rename(SequenceName.name(sequence), to: queue, as: trash, exclusive: true)
           books.departed(sequence, size)
         } catch {
           guard error.code == ENOENT else { throw error }

@@ -56,16 +56,16 @@ extension PipelineFolder {
   private func load(_ books: inout QueueBooks) throws(SystemError) {
     guard books.nextSequence == nil else { return }
     let record = marks.current
-    var largest = min(max(record.completedThrough, record.headSequence), Sequence.largest)
+    var largest = min(max(record.completedThrough, record.headSequence), SequenceName.largest)
     var artifacts = 0
     for name in try queue.rawNames() {
-      guard let text = Sequence.text(name) else { continue }
-      if let sequence = Sequence.mentioned(in: text) { largest = max(largest, sequence) }
-      if Sequence.parse(text) != nil { artifacts += 1 }
+      guard let text = SequenceName.text(name) else { continue }
+      if let sequence = SequenceName.mentioned(in: text) { largest = max(largest, sequence) }
+      if SequenceName.parse(text) != nil { artifacts += 1 }
     }
     for folder in ["refused", "corrupt", "ready"] {
       for name in try subfolder(folder).rawNames() {
-        if let sequence = Sequence.text(name).flatMap(Sequence.mentioned) { largest = max(largest, sequence) }
+        if let sequence = SequenceName.text(name).flatMap(SequenceName.mentioned) { largest = max(largest, sequence) }
       }
     }
     books.setArtifacts(artifacts)
@@ -79,10 +79,10 @@ extension PipelineFolder {
       try load(&books)
       // Somebody else may have put a folder there by hand: it keeps its number.
       for _ in 0..<1000 {
-        guard let sequence = books.nextSequence, sequence <= Sequence.largest else { break }
+        guard let sequence = books.nextSequence, sequence <= SequenceName.largest else { break }
         books.nextSequence = sequence + 1
         do throws(SystemError) {
-          try source.rename(name, to: queue, as: Sequence.name(sequence), exclusive: true)
+          try source.rename(name, to: queue, as: SequenceName.name(sequence), exclusive: true)
         } catch {
           if error.code == EEXIST { continue }
           books.nextSequence = sequence

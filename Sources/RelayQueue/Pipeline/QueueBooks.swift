@@ -36,10 +36,15 @@ package struct QueueLimits: Equatable, Sendable {
 }
 
 /// A pipeline's counters in memory: the next sequence, and what the queue holds.
-struct QueueBooks: Sendable {
-  struct Size: Equatable, Sendable {
-    var parts: Int
-    var bytes: Int64
+package struct QueueBooks: Sendable {
+  package struct Size: Equatable, Sendable {
+    package var parts: Int
+    package var bytes: Int64
+
+    package init(parts: Int, bytes: Int64) {
+      self.parts = parts
+      self.bytes = bytes
+    }
   }
 
   /// What changed while a measurement walks through the queue.
@@ -50,14 +55,16 @@ struct QueueBooks: Sendable {
 
   /// nil before the folders were looked through.
   var nextSequence: UInt64?
-  private(set) var totals = QueueTotals()
+  package private(set) var totals = QueueTotals()
   private var changes: Changes?
   /// Being staged: counted for admission, not yet in the queue.
   private var stagedArtifacts = 0
   private var stagedBytes: Int64 = 0
 
+  package init() {}
+
   /// Whether one more artifact, or `more` bytes, fit.
-  mutating func reserve(artifacts: Int = 0, bytes: Int64 = 0, within limits: QueueLimits) -> Bool {
+  package mutating func reserve(artifacts: Int = 0, bytes: Int64 = 0, within limits: QueueLimits) -> Bool {
     let count = totals.artifacts + stagedArtifacts + artifacts
     let sum = totals.bytes.addingReportingOverflow(stagedBytes.addingReportingOverflow(bytes).partialValue)
     guard count <= limits.artifacts, !sum.overflow, sum.partialValue <= limits.bytes else { return false }
@@ -66,34 +73,34 @@ struct QueueBooks: Sendable {
     return true
   }
 
-  mutating func release(artifacts: Int, bytes: Int64) {
+  package mutating func release(artifacts: Int, bytes: Int64) {
     stagedArtifacts = max(0, stagedArtifacts - artifacts)
     stagedBytes = max(0, stagedBytes - bytes)
   }
 
-  mutating func setArtifacts(_ count: Int) { totals.artifacts = count }
+  package mutating func setArtifacts(_ count: Int) { totals.artifacts = count }
 
-  mutating func arrived(_ sequence: UInt64, _ size: Size) {
+  package mutating func arrived(_ sequence: UInt64, _ size: Size) {
     totals.artifacts += 1
     changes?.arrived[sequence] = size
     add(size, 1)
   }
 
   /// `size` is nil where it isn't known; it is needed only once the queue was measured.
-  mutating func departed(_ sequence: UInt64, _ size: Size?) {
+  package mutating func departed(_ sequence: UInt64, _ size: Size?) {
     totals.artifacts = max(0, totals.artifacts - 1)
     if changes != nil, changes?.arrived.removeValue(forKey: sequence) == nil { changes?.departed.insert(sequence) }
     if let size, totals.isMeasured { add(size, -1) }
   }
 
-  mutating func beginMeasuring() { changes = Changes() }
+  package mutating func beginMeasuring() { changes = Changes() }
 
-  mutating func abandonMeasuring() { changes = nil }
+  package mutating func abandonMeasuring() { changes = nil }
 
   /// Whether a measured artifact still counts: it had not come, or gone, since the measuring began.
   func stillCounts(_ sequence: UInt64) -> Bool { changes?.departed.contains(sequence) == false }
 
-  mutating func endMeasuring(_ found: [(sequence: UInt64, size: Size)]) {
+  package mutating func endMeasuring(_ found: [(sequence: UInt64, size: Size)]) {
     guard let changes else { return }
     totals.parts = 0
     totals.bytes = 0

@@ -48,7 +48,7 @@ package enum ArtifactDamage: Error, Equatable, Sendable {
 extension PipelineFolder {
   /// Reads an artifact's manifest and looks whether each part is there with its size; content is not read.
   package func openArtifact(_ sequence: UInt64) throws(ArtifactDamage) -> QueuedArtifact {
-    try Self.openArtifact(sequence, named: Sequence.name(sequence), in: queue)
+    try Self.openArtifact(sequence, named: SequenceName.name(sequence), in: queue)
   }
 
   static func openArtifact(

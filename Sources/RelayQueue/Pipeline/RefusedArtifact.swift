@@ -89,7 +89,7 @@ extension PipelineFolder {
     guard Self.refusedSequence(name) != nil else {
       throw SystemError(call: .unlink, code: ENOENT, subject: refused.path + "/" + name)
     }
-    let trash = Sequence.trashPrefix + name
+    let trash = SequenceName.trashPrefix + name
     try? refused.removeTree(trash)
     try refused.rename(name, to: refused, as: trash, exclusive: true)
     try refused.sync()
@@ -97,11 +97,11 @@ extension PipelineFolder {
   }
 
   private static func refusedSequence(_ name: String) -> UInt64? {
-    name.first?.isNumber == true ? Sequence.mentioned(in: name) : nil
+    name.first?.isNumber == true ? SequenceName.mentioned(in: name) : nil
   }
 
   /// The sequences that stand in the queue now, in order; nothing is checked or changed.
   package func sequences() throws(SystemError) -> [UInt64] {
-    try queue.rawNames().compactMap { Sequence.text($0).flatMap { Sequence.parse($0) } }.sorted()
+    try queue.rawNames().compactMap { SequenceName.text($0).flatMap { SequenceName.parse($0) } }.sorted()
   }
 }

@@ -4,13 +4,13 @@ import RelayArchive
 import RelaySystem
 
 /// Copies one source into a part's file, chunk by chunk, hashing on the way.
-struct PartCopy {
-  static let chunkSize = 256 * 1024
+package struct PartCopy {
+  package static let chunkSize = 256 * 1024
 
-  struct Outcome {
-    var stored: Manifest.Content
+  package struct Outcome {
+    package var stored: Manifest.Content
     /// Where it was encoded.
-    var original: Manifest.Content?
+    package var original: Manifest.Content?
   }
 
   let name: String
@@ -20,8 +20,18 @@ struct PartCopy {
   /// Of a source that isn't a regular file, in milliseconds.
   let longestSilence: Int64
 
+  package init(
+    name: String, source: Descriptor, destination: Descriptor, encoding: PartEncoding?, longestSilence: Int64
+  ) {
+    self.name = name
+    self.source = source
+    self.destination = destination
+    self.encoding = encoding
+    self.longestSilence = longestSilence
+  }
+
   /// - Parameter admit: called before each chunk with its size; throws when there is no room.
-  func run(admit: (Int) throws(QueueError) -> Void) throws(QueueError) -> Outcome {
+  package func run(admit: (Int) throws(QueueError) -> Void) throws(QueueError) -> Outcome {
     let before: FileStatus
     do { before = try source.status() } catch { throw .source(name: name, error) }
     let isFile = before.kind == .file

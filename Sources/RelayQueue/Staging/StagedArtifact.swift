@@ -29,6 +29,11 @@ package struct ArtifactDescription: Sendable {
 package struct CommittedArtifact: Equatable, Sendable {
   package var sequence: UInt64
   package var artifactID: Identifier
+
+  package init(sequence: UInt64, artifactID: Identifier) {
+    self.sequence = sequence
+    self.artifactID = artifactID
+  }
 }
 
 /// An artifact that is being written: a folder that is locked and no part of the queue yet.

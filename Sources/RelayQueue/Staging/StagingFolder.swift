@@ -4,7 +4,7 @@ import RelaySystem
 
 /// The folder of an artifact that is being written; its lock tells recovery that its writer lives.
 enum StagingFolder {
-  static func name(_ id: Identifier) -> String { Sequence.stagingPrefix + id.description }
+  static func name(_ id: Identifier) -> String { SequenceName.stagingPrefix + id.description }
 
   /// Makes and locks the folder. The lock comes a moment after the folder, so recovery may have removed it in between:
   /// then it is made again.

@@ -2,7 +2,7 @@
 import RelaySystem
 
 /// The number that gives artifacts their order, and its form as a folder's name.
-package enum Sequence {
+package enum SequenceName {
   /// Larger numbers are nothing that this program gave out.
   static let largest: UInt64 = 999_999_999_999_999_999
   static let stagingPrefix = ".in-"
