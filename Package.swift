@@ -147,6 +147,9 @@ targets += [
     ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker"])
 ]
 
+// What holds for the repository as a whole.
+targets += [tests("RepositoryTests", ["RelayTestSupport"])]
+
 let package = Package(
   name: "relay-host",
   products: [
