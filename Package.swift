@@ -136,6 +136,11 @@ targets += [
     path: "Sources/RelayHost",
     swiftSettings: strict),
 ]
+targets += [
+  tests(
+    "RelayPipelinesTests",
+    ["RelayPipelines", "RelayQueue", "RelaySystem", "RelayDelivery", "RelayJSON", "RelayConfig", "RelayTestSupport"])
+]
 
 let package = Package(
   name: "relay-host",
