@@ -122,8 +122,10 @@ targets += plugin("FolderTarget", ["CFolderTarget"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
-  tests("HTTPTargetTests", ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "CCurl"]),
-  tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms"]),
+  tests(
+    "HTTPTargetTests",
+    ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl", "RelayConfig"]),
+  tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
 ]
 
 // The use cases and the program.
@@ -132,10 +134,21 @@ targets += [
     "RelayPipelines",
     ["RelaySystem", "RelayJSON", "RelayArchive", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayTemplates"]),
   .executableTarget(
-    name: "relay-host", dependencies: ["RelaySystem", "RelayJSON", "RelayConfig", "RelayPipelines"],
+    name: "relay-host",
+    dependencies: ["RelaySystem", "RelayJSON", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayPipelines"],
     path: "Sources/RelayHost",
     swiftSettings: strict),
 ]
+
+// The whole, from outside: the built programs against real receivers.
+targets += [
+  tests(
+    "ScenarioTests",
+    ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker"])
+]
+
+// What holds for the repository as a whole.
+targets += [tests("RepositoryTests", ["RelayTestSupport"])]
 
 let package = Package(
   name: "relay-host",

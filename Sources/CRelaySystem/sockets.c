@@ -116,3 +116,15 @@ int relay_peer(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
   *gid = peer.gid;
   return 0;
 }
+
+int relay_notify(const char *address, const char *text) {
+  struct sockaddr_un to;
+  if (unix_address(address, &to) != 0) return -1;
+  socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(address));
+  if (to.sun_path[0] == '@') to.sun_path[0] = 0;
+  int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  ssize_t sent = sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&to, length);
+  close(fd);
+  return sent < 0 ? -1 : 0;
+}

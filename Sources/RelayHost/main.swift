@@ -1,2 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-print("relay-host")
+import Glibc
+import RelayPipelines
+import RelaySystem
+
+/// Finds the command among the words, runs it and ends with its exit code.
+func begin(_ words: [String]) -> Outcome {
+  if words == ["--help"] || words == ["-h"] || words == ["help"] {
+    return Ending.print(CommandTable.overview).finish()
+  }
+  if words == ["--version"] { return Ending.print("relay-host \(UseCases.version)").finish() }
+  // Options may stand before the command; their values are no commands.
+  var place = 0
+  while place < words.count, words[place].hasPrefix("-") {
+    place += ["--config", "--log", "--log-level"].contains(words[place]) ? 2 : 1
+  }
+  guard place < words.count else { return DaemonCommand.run(words) }
+  if words[place] == "help" {
+    let rest = Array(words[(place + 1)...])
+    if let code = HelpOnCodes.text(rest.first) { return Ending.print(code).finish() }
+    return begin(rest + ["--help"])
+  }
+  let two = place + 1 < words.count ? "\(words[place]) \(words[place + 1])" : ""
+  let entry =
+    CommandTable.entries.first { $0.syntax.name == two }
+    ?? CommandTable.entries.first { $0.syntax.name == words[place] }
+  guard let entry else { return Ending.unknown(words[place]).finish() }
+  let length = entry.syntax.name == two ? 2 : 1
+  let rest = Array(words[..<place] + words[(place + length)...])
+  do throws(UsageError) {
+    let arguments = try entry.syntax.parse(rest)
+    if arguments.has("--help") { return Ending.print(entry.syntax.help).finish() }
+    return entry.run(Session(configuration: arguments["--config"]), arguments).finish()
+  } catch {
+    return Ending.usage(error).finish()
+  }
+}
+
+Glibc.exit(Int32(begin(Array(CommandLine.arguments.dropFirst())).rawValue))

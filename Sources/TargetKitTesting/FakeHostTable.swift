@@ -71,10 +71,13 @@ extension FakeHost {
 
   private func addSettings(_ table: inout relay_host) {
     table.setting_text = { context, path, value in
-      guard let host = FakeHost.from(context), case .text(let text) = host.setting(FakeHost.key(path)) else {
-        return RELAY_ABSENT
+      guard let host = FakeHost.from(context) else { return RELAY_FAILED }
+      if host.secrets[FakeHost.key(path)] != nil { return RELAY_DENIED }
+      switch host.setting(FakeHost.key(path)) {
+      case .text(let text)?: value?.pointee = host.lend(text)
+      case nil: return RELAY_ABSENT
+      default: return RELAY_FAILED
       }
-      value?.pointee = host.lend(text)
       return RELAY_OK
     }
     table.setting_integer = { context, path, value in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayConfig
 import TargetKit
 import TargetKitTesting
 import Testing
@@ -27,6 +28,30 @@ import Testing
     #expect(ErrnoTable.verdict(on: CallFailure(call: .rename, code: EINVAL), subject: "a").outcome == .refused)
     #expect(ErrnoTable.verdict(on: CallFailure(call: .write, code: EINVAL), subject: "a").outcome == .retry)
     #expect(ErrnoTable.verdict(on: CallFailure(call: .write, code: ENOSPC), subject: "a").reason == .receiverFull)
+  }
+
+  @Test func `the page's table says what the code does`() throws {
+    let numbers = [
+      "ENOSPC": ENOSPC, "EDQUOT": EDQUOT, "EIO": EIO, "ESTALE": ESTALE, "ETIMEDOUT": ETIMEDOUT, "EHOSTDOWN": EHOSTDOWN,
+      "ENOTCONN": ENOTCONN, "EAGAIN": EAGAIN, "ENOMEM": ENOMEM, "EMFILE": EMFILE, "ENFILE": ENFILE, "EACCES": EACCES,
+      "EPERM": EPERM, "EROFS": EROFS, "ENOENT": ENOENT, "ENOTDIR": ENOTDIR, "ELOOP": ELOOP, "EXDEV": EXDEV,
+      "EBUSY": EBUSY, "EISDIR": EISDIR, "ENOTEMPTY": ENOTEMPTY, "ENAMETOOLONG": ENAMETOOLONG, "EILSEQ": EILSEQ,
+      "EFBIG": EFBIG,
+    ]
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let page = try String(
+      contentsOf: tests.deletingLastPathComponent().appending(path: "docs/targets/folder.md"), encoding: .utf8)
+    var seen: Set<String> = []
+    for row in page.split(separator: "\n").map({ $0.split(separator: "|") }) where row.count == 2 {
+      for word in row[0].split(whereSeparator: { $0 == "," || $0 == " " }) {
+        guard let number = numbers[String(word)] else { continue }
+        seen.insert(String(word))
+        let outcome = ErrnoTable.verdict(on: CallFailure(call: .write, code: number), subject: "a").outcome
+        let expected = [Verdict.Outcome.retry: "retry", .refused: "refused"][outcome] ?? "needs attention"
+        #expect(row[1].drop { $0 == " " }.hasPrefix(expected), "\(word)")
+      }
+    }
+    #expect(seen.count == numbers.count)
   }
 
   @Test(arguments: [Kernel.Call.openFolder, .create, .write, .sync, .close, .rename, .look])
@@ -111,6 +136,12 @@ import Testing
 
   @Test func `an id with odd characters stays within its folder`() {
     #expect(FileName("a.csv")?.partial("../../x") == ".a.csv.x.part")
+  }
+
+  @Test func `the host reads the manifest without complaint`() throws {
+    let (manifest, problems) = TargetManifest.read(Array(FolderManifest.json.utf8), origin: "libFolderTarget.so")
+    #expect(problems.isEmpty)
+    #expect(manifest?.id == "folder")
   }
 
   @Test func `the manifest is JSON and names the settings`() throws {

@@ -150,6 +150,16 @@ import Testing
     #expect(place.host([("append", true)]).deliver(delivery).outcome == .needsAttention)
   }
 
+  @Test(arguments: [(0o700, 0o600), (0o755, 0o644), (0o2775, 0o664), (0o777, 0o664), (0o750, 0o640)], [false, true])
+  func `who may read the folder may read its files`(modes: (folder: Int, file: Int), append: Bool) throws {
+    let mask = umask(0o077)
+    defer { umask(mask) }
+    #expect(chmod(place.path, mode_t(modes.folder)) == 0)
+    #expect(place.host([("append", .flag(append))]).deliver(file("new")).outcome == .delivered)
+    let attributes = try FileManager.default.attributesOfItem(atPath: "\(place.path)/steps.csv")
+    #expect(attributes[.posixPermissions] as? Int == modes.file)
+  }
+
   @Test func `a folder behind a link is where both part and file go`() throws {
     let other = try Place()
     try FileManager.default.createSymbolicLink(

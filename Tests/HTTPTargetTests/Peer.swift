@@ -2,6 +2,7 @@
 // Foundation reads the records here: a second reader of what went over the wire.
 import Foundation
 import Glibc
+import RelayTestSupport
 import TestPrograms
 import Testing
 
@@ -38,7 +39,7 @@ final class Peer: Sendable {
 
   init(tls arguments: [String] = []) throws {
     scheme = arguments.isEmpty ? "http" : "https"
-    record = "\(NSTemporaryDirectory())/peer-\(UUID().uuidString).ndjson"
+    record = TemporaryFolder.shared.path("peer-\(UUID().uuidString).ndjson")
     child = try Child(["python3", Self.fixture("servers/http_peer.py"), record] + arguments)
     port = try #require(Int(child.line()))
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayConfig
 import TargetKit
 import TargetKitTesting
 import Testing
@@ -62,6 +63,14 @@ import Testing
       #expect(Base64.encode(bytes) == Data(bytes).base64EncodedString())
       if count > 0 { #expect(Base64.decode(Base64.encode(bytes)) == bytes) }
     }
+  }
+
+  @Test func `the host reads the manifest without complaint`() throws {
+    let (manifest, problems) = TargetManifest.read(Array(HTTPManifest.json.utf8), origin: "libHTTPTarget.so")
+    #expect(problems.isEmpty)
+    #expect(manifest?.id == "http")
+    #expect(manifest?.finalAnswer == 120_000)
+    #expect(manifest?.isIdempotent == true)
   }
 
   @Test func `the manifest is JSON that names the target and describes every setting`() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTPTargetLogic
+import RelayTestSupport
 import TargetKit
 import TargetKitTesting
 import TestPrograms
@@ -13,7 +14,7 @@ import Testing
 
   init() throws {
     scene = try Scene()
-    folder = "\(NSTemporaryDirectory())/signature-\(scene.mark)"
+    folder = TemporaryFolder.shared.path("signature-\(scene.mark)")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 

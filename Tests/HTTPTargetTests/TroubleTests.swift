@@ -107,6 +107,25 @@ import Testing
     #expect(requests[0].connection == requests[1].connection)
   }
 
+  @Test func `after 421 the next attempt has a new connection`() throws {
+    let path = "/status/421/\(scene.mark)"
+    let session = try scene.host(path).open(HTTPTarget.self)
+    for _ in 1...3 { #expect(session.deliver(FakeDelivery("1")).outcome == .retry) }
+    #expect(Set(try scene.peer.requests(path).map(\.connection)).count == 3)
+    let kept = "/status/200/\(scene.mark)"
+    let other = try scene.host(kept).open(HTTPTarget.self)
+    for _ in 1...3 { #expect(other.deliver(FakeDelivery("1")).outcome == .delivered) }
+    #expect(Set(try scene.peer.requests(kept).map(\.connection)).count == 1)
+  }
+
+  @Test func `a receiver without expectations gets the body without asking`() throws {
+    let path = "/no-expectations?\(scene.mark)"
+    #expect(scene.deliver(path, FakeDelivery(FakeSource(zeros: 2 << 20))).outcome == .delivered)
+    let requests = try scene.peer.requests(path)
+    #expect(requests.map { $0["Expect"] } == ["100-continue", nil])
+    #expect(requests.last?.length == 2 << 20)
+  }
+
   @Test func `without an idempotency header each POST has a connection of its own`() throws {
     let path = "/die-second?\(scene.mark)"
     let session = try scene.host(path, ["idempotencyHeader": ""]).open(HTTPTarget.self)

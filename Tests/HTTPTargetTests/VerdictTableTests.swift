@@ -52,6 +52,16 @@ import Testing
     #expect(Judge().verdict(on: page, attempt: 2, now: 0).outcome == .needsAttention)
   }
 
+  @Test func `what was sent on a connection that died may have arrived`() {
+    var answer = Self.answer(0)
+    (answer.allSent, answer.sent, answer.code) = (false, 0, CURLE_COULDNT_CONNECT)
+    #expect(!Judge().verdict(on: answer, attempt: 1, now: 0).maybeDelivered)
+    answer.sentBefore = true
+    #expect(Judge().verdict(on: answer, attempt: 1, now: 0).maybeDelivered)
+    answer.stopped = true
+    #expect(Judge().verdict(on: answer, attempt: 1, now: 0).maybeDelivered)
+  }
+
   @Test func `listed statuses replace 2xx`() {
     let judge = Judge(successStatuses: [200, 304])
     #expect(judge.verdict(on: Self.answer(200), attempt: 1, now: 0).outcome == .delivered)

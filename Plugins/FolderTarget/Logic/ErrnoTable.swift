@@ -41,6 +41,7 @@ enum Words {
     case .look, .mount: "looking at"
     case .lock: "locking"
     case .truncate: "cutting back"
+    case .permit: "setting the permissions of"
     }
   }
 

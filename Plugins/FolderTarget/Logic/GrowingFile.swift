@@ -18,6 +18,7 @@ struct GrowingFile {
     let file = try openLocked()
     let facts = try call { () throws(CallFailure) in try kernel.look(file) }
     guard facts.isRegular else { throw .needsAttention(.settings, "\(name) \(Words.notAFile)") }
+    if facts.size == 0 { kernel.admitReaders(to: file, of: folder) }
     var start = facts.size
     if let earlier = try AppendNote.read(host), earlier.device == facts.device, earlier.inode == facts.inode,
       earlier.offset <= facts.size

@@ -12,7 +12,7 @@ struct CallFailure: Error, Equatable {
 struct Kernel {
   enum Call: String, CaseIterable {
     case openFolder, create, open, write, read, sync, close, rename, renameNew, link, unlink, syncFolder, look, lock
-    case truncate, mount
+    case truncate, mount, permit
   }
 
   /// Asked before each call; a number makes the call fail with that errno.
@@ -69,6 +69,14 @@ struct Kernel {
 
   func syncFolder(_ folder: Descriptor) throws(CallFailure) { _ = try attempt(.syncFolder) { fsync(folder.number) } }
 
+  /// Lets those read a new file who may read its folder, and its group write where it may write there.
+  ///
+  /// The worker's umask lets nobody; a file system without permissions (FAT) is left as it is.
+  func admitReaders(to file: Descriptor, of folder: Descriptor) {
+    guard let mode = try? look(folder).mode else { return }
+    try? permit(file, 0o600 | mode & 0o064)
+  }
+
   /// Closes and reports what network file systems say only now.
   ///
   /// Never repeated: the number may be another's by then.
@@ -99,6 +107,10 @@ struct Kernel {
 
   func truncate(_ file: Descriptor, to size: Int64) throws(CallFailure) {
     _ = try attempt(.truncate) { ftruncate(file.number, off_t(size)) }
+  }
+
+  func permit(_ file: Descriptor, _ mode: UInt32) throws(CallFailure) {
+    _ = try attempt(.permit) { fchmod(file.number, mode_t(mode)) }
   }
 
   func lock(_ file: Descriptor) throws(CallFailure) { _ = try attempt(.lock) { relay_folder_lock(file.number) } }
@@ -142,11 +154,13 @@ struct FileFacts: Equatable {
   let inode: UInt64
   let size: Int64
   let isRegular: Bool
+  let mode: UInt32
 
   init(_ facts: stat) {
     device = UInt64(facts.st_dev)
     inode = UInt64(facts.st_ino)
     size = Int64(facts.st_size)
+    mode = UInt32(facts.st_mode) & 0o7777
     isRegular = facts.st_mode & S_IFMT == S_IFREG
   }
 }

@@ -34,6 +34,7 @@ struct WholeFile {
   private func write(_ partial: String) throws(Verdict) {
     try removeStale(partial)
     let file = try calling(partial) { () throws(CallFailure) in try kernel.create(partial, in: folder) }
+    kernel.admitReaders(to: file, of: folder)
     var written: UInt64 = 0
     var unsynced: UInt64 = 0
     while let chunk = try delivery.source.next(upTo: 262_144) {

@@ -16,6 +16,8 @@ struct Answer {
   var sent: UInt64
   /// Whether the whole request left, so that the receiver may have acted on it.
   var allSent: Bool
+  /// Whether it left before, on a connection that died.
+  var sentBefore = false
   var head: AnswerHead
   var body: [UInt8]
   /// The host wanted the call to end.

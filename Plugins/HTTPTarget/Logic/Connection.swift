@@ -5,6 +5,8 @@ import TargetKit
 /// libcurl's handle; what it keeps open serves the next delivery.
 final class Connection {
   private let handle: UnsafeMutableRawPointer
+  /// The receiver said that the kept connection is not for this address (421).
+  private var isMisdirected = false
 
   init() throws(Verdict) {
     guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let handle = curl_easy_init() else {
@@ -22,7 +24,9 @@ final class Connection {
     curl_easy_reset(handle)
     let exchange = Exchange(host: host, body: request.body)
     var list: UnsafeMutablePointer<curl_slist>?
-    for line in request.headers.lines { list = curl_slist_append(list, line) ?? list }
+    // A name without a value takes away what libcurl would add.
+    let lines = request.headers.lines + (request.asksFirst ? [] : ["Expect:"])
+    for line in lines { list = curl_slist_append(list, line) ?? list }
     defer { curl_slist_free_all(list) }
     let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -32,7 +36,8 @@ final class Connection {
     options.set(CURLOPT_ERRORBUFFER, pointer: words)
     options.set(CURLOPT_HTTPHEADER, pointer: list)
     options.address(request)
-    options.rules(settings, mayReuse: settings.mayRepeat)
+    options.rules(settings)
+    options.reuse(allowed: settings.mayRepeat, now: settings.mayRepeat && !isMisdirected)
     options.encryption(settings)
     options.callbacks(exchange)
     if let rejected = options.rejected { throw HTTPFault.library(rejected).verdict }
@@ -41,7 +46,9 @@ final class Connection {
     // libcurl keeps these beyond the call, and a later reset would not stop a connection from using them.
     relay_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     relay_curl_set_pointer(handle, CURLOPT_HTTPHEADER, nil)
-    return answer(code, exchange, String(cString: words))
+    let answer = answer(code, exchange, String(cString: words))
+    isMisdirected = answer.status == 421
+    return answer
   }
 
   private func answer(_ code: CURLcode, _ exchange: Exchange, _ words: String) -> Answer {
@@ -53,8 +60,8 @@ final class Connection {
     return Answer(
       code: code, words: words.isEmpty ? String(cString: curl_easy_strerror(code)) : words,
       status: status >= 200 ? status : 0, proxyStatus: number(CURLINFO_HTTP_CONNECTCODE), sent: sent,
-      allSent: number(CURLINFO_REQUEST_SIZE) > 0 && sent >= length, head: exchange.head, body: exchange.captured,
-      stopped: exchange.stopped, sourceFailure: exchange.sourceFailure)
+      allSent: number(CURLINFO_REQUEST_SIZE) > 0 && sent >= length, sentBefore: exchange.wasComplete,
+      head: exchange.head, body: exchange.captured, stopped: exchange.stopped, sourceFailure: exchange.sourceFailure)
   }
 
   private func number(_ info: CURLINFO) -> Int {
@@ -98,7 +105,14 @@ private struct Options {
       relay_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(clamping: body.length)), "the length")
   }
 
-  mutating func rules(_ settings: HTTPSettings, mayReuse: Bool) {
+  /// On a kept connection that turns out dead libcurl sends a POST again by itself; only a receiver that can recognise
+  /// the repeat may get it.
+  mutating func reuse(allowed: Bool, now: Bool) {
+    set(CURLOPT_FRESH_CONNECT, now ? 0 : 1)
+    set(CURLOPT_FORBID_REUSE, allowed ? 0 : 1)
+  }
+
+  mutating func rules(_ settings: HTTPSettings) {
     set(CURLOPT_PROTOCOLS_STR, "http,https", "the protocols")
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_NOSIGNAL, 1)
@@ -113,10 +127,6 @@ private struct Options {
     case "auto", "2": set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     default: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
-    // On a kept connection that turns out dead libcurl sends a POST again by itself; only a receiver that can recognise
-    // the repeat may get it.
-    set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
-    set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
   }
 
   mutating func encryption(_ settings: HTTPSettings) {

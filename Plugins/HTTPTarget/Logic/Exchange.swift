@@ -20,6 +20,8 @@ final class Exchange {
   private(set) var captured: [UInt8] = []
   private(set) var stopped = false
   private(set) var sourceFailure: Verdict?
+  /// All was handed over once, before libcurl began again on a new connection.
+  private(set) var wasComplete = false
   private var received = 0
   private var moved: (down: curl_off_t, up: curl_off_t) = (0, 0)
   private var headTime: Int64?
@@ -45,6 +47,7 @@ final class Exchange {
   /// libcurl goes back to the start when it sends a request again.
   func seek(_ offset: curl_off_t, _ origin: Int32) -> Int32 {
     guard offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
+    if let body, body.offset == body.length { wasComplete = true }
     do throws(Verdict) {
       try body?.rewind()
       return CURL_SEEKFUNC_OK

@@ -27,7 +27,13 @@ package struct HTTPTarget: CheckableTarget {
   package mutating func deliver(_ delivery: Delivery, host: Host) throws(Verdict) -> Verdict {
     var request = try request(delivery, host: host)
     try sign(&request, delivery, now: Clock.now())
-    let answer = try connection.exchange(request, settings: settings, host: host)
+    var answer = try connection.exchange(request, settings: settings, host: host)
+    if answer.status == 417, answer.sent == 0 {
+      // The receiver takes no "Expect: 100-continue", which large bodies begin with.
+      try delivery.source.rewind()
+      request.asksFirst = false
+      answer = try connection.exchange(request, settings: settings, host: host)
+    }
     let verdict = judge.verdict(on: answer, attempt: delivery.attempt, now: Clock.now())
     return RefusalStreak.count(verdict, host: host)
   }

@@ -65,7 +65,7 @@ struct Judge {
   }
 
   private func stopped(_ answer: Answer) -> Verdict {
-    guard answer.allSent else { return .cancelled }
+    guard answer.allSent || answer.sentBefore else { return .cancelled }
     return unsure(.timeout, answer, "stopped while waiting for the answer")
   }
 
@@ -96,7 +96,7 @@ enum Transport {
   }
 
   private static func retry(_ reason: Verdict.Reason, _ answer: Answer) -> Verdict {
-    .retry(reason, Words.noAnswer(answer), maybeDelivered: answer.allSent)
+    .retry(reason, Words.noAnswer(answer), maybeDelivered: answer.allSent || answer.sentBefore)
   }
 
   private static func proxy(_ answer: Answer) -> Verdict {

@@ -8,6 +8,8 @@ struct Request {
   var headers: HeaderFields
   /// nil asks with HEAD.
   var body: RequestBody?
+  /// Whether a large body may begin with "Expect: 100-continue".
+  var asksFirst = true
 }
 
 extension HTTPTarget {

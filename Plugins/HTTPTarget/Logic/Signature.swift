@@ -12,11 +12,12 @@ final class MessageCode {
     guard let context = EVP_MAC_CTX_new(algorithm) else { return nil }
     self.context = context
     var digest = Array("SHA256".utf8CString)
-    let started = digest.withUnsafeMutableBufferPointer { name in
-      let parameters = [
-        OSSL_PARAM_construct_utf8_string("digest", name.baseAddress, 0), OSSL_PARAM_construct_end(),
-      ]
-      return EVP_MAC_init(context, key, key.count, parameters)
+    // OpenSSL keeps the name's pointer as well as the value's: both must outlive the call.
+    let started = "digest".withCString { name in
+      digest.withUnsafeMutableBufferPointer { value in
+        let parameters = [OSSL_PARAM_construct_utf8_string(name, value.baseAddress, 0), OSSL_PARAM_construct_end()]
+        return EVP_MAC_init(context, key, key.count, parameters)
+      }
     }
     guard started == 1 else { return nil }
   }

@@ -56,6 +56,9 @@ int relay_connect_unix(const char *path);
 int relay_accept(int socket);
 int relay_peer(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
 
+/* One datagram to a service manager's socket (a path, or @name for an abstract one). */
+int relay_notify(const char *address, const char *text);
+
 int64_t relay_clock(int clock_id); /* nanoseconds; 0 realtime, 1 monotonic, 7 boottime */
 int relay_random(void *bytes, size_t length);
 /* Seconds east of UTC that the machine's zone has at that instant. */

@@ -57,6 +57,8 @@ package actor DeliveryEngine {
 
   /// How long a worker without work is kept, in milliseconds.
   static let idleTime: Int64 = 30_000
+  /// How long deliveries may go on by themselves when the program stops, in milliseconds.
+  static let graceTime: Int64 = 5_000
 
   package init(host: WorkerHost, state: StateFolder, threads: WorkThreads, services: EngineServices) {
     loop = host.loop
@@ -110,7 +112,7 @@ package actor DeliveryEngine {
     if old.1?.copy != runtime.target?.copy { dismissWorker(runtime) }
   }
 
-  private func retire(_ runtime: PipelineRuntime) {
+  func retire(_ runtime: PipelineRuntime) {
     guard !runtime.isRetired else { return }
     runtime.isRetired = true
     runtime.machine.forgetTimer()
@@ -131,8 +133,16 @@ package actor DeliveryEngine {
       for action in runtime.machine.handle(next, at: moment) { perform(action, runtime) }
     }
     runtime.isHandling = false
+    tellDepartures(runtime)
     services.changed(runtime.id)
     if runtime.isRetired || isStopping { finishIfIdle(runtime) }
+  }
+
+  private func tellDepartures(_ runtime: PipelineRuntime) {
+    for (sequence, waiting) in runtime.departureWaiters where !runtime.machine.queue.contains(sequence) {
+      runtime.departureWaiters[sequence] = nil
+      for then in waiting { then() }
+    }
   }
 
   func feed(_ id: String, _ event: DeliveryEvent) {
@@ -153,13 +163,17 @@ package actor DeliveryEngine {
     }
   }
 
-  /// Sends nothing new, lets what is in flight end or be cancelled, and calls `then` when no worker is left.
+  /// Sends nothing new, lets what is in flight end for some seconds before it is cancelled, and calls `then` when no
+  /// worker is left.
   package func stop(then: @escaping @Sendable () -> Void) {
     isStopping = true
     whenStopped = then
     for runtime in runtimes.values {
       feed(runtime, .stopping)
       dismissWorker(runtime)
+    }
+    loop.setTimer(TimerKey("engine", "stop"), at: BootTime.now.advanced(milliseconds: Self.graceTime)) { [weak self] in
+      self?.assumeIsolated { me in for runtime in me.runtimes.values { me.feed(runtime, .cancel) } }
     }
     if let any = runtimes.values.first { finishIfIdle(any) } else { finishEmpty() }
   }

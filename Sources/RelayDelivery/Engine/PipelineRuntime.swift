@@ -29,6 +29,8 @@ final class PipelineRuntime {
   /// Gone from the configuration, or being removed: what is in flight may end, then the runtime goes.
   var isRetired = false
   var whenIdle: [@Sendable () -> Void] = []
+  /// Who waits until an artifact has left the queue.
+  var departureWaiters: [UInt64: [@Sendable () -> Void]] = [:]
 
   init(_ configuration: PipelineConfiguration, disk: SerialWork) {
     id = configuration.id

@@ -52,7 +52,10 @@ package enum DeliveryEvent: Sendable {
   case changed
   case testRequested
   case testEnded(passed: Bool)
+  /// Nothing new is begun; what is in flight may end by itself.
   case stopping
+  /// What is in flight is to end now.
+  case cancel
 }
 
 /// What is to be done for a pipeline.

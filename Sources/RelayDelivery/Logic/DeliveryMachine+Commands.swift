@@ -44,9 +44,8 @@ extension DeliveryMachine {
         notBefore = now.boot
         save()
       }
-    case .stopping:
-      isStopping = true
-      if case .sending = activity { cancel() }
+    case .stopping: isStopping = true
+    case .cancel: if case .sending = activity { cancel() }
     default: break
     }
   }

@@ -109,6 +109,25 @@ extension StateFolder {
     }
   }
 
+  /// Deletes a pipeline's folder with everything in it; once more has no effect. Nothing of it may be in use.
+  package func removePipeline(_ id: String) throws(StateError) {
+    guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
+    let parent = try folder("pipelines")
+    // Out of sight in one step first: a crash leaves no half of a pipeline behind.
+    let trash = ".trash-\(id)"
+    try asState { () throws(SystemError) in
+      try parent.removeTree(trash)
+      do throws(SystemError) {
+        try parent.rename(id, to: parent, as: trash, exclusive: true)
+        try parent.sync()
+      } catch {
+        guard error.isMissing else { throw error }
+      }
+      try parent.removeTree(trash)
+    }
+    pipelines.withLock { $0[id] = nil }
+  }
+
   /// Folders of pipelines, in the config or not, sorted.
   package func pipelineIDsOnDisk() throws(StateError) -> [String] {
     let parent = try folder("pipelines")

@@ -17,6 +17,7 @@ Nothing but the standard library; the protocol is spoken by hand so that it can 
     /cut                                                   answers 200 and closes within the answer's body
     /die-second                                            on a kept connection reads the second request and closes
     /continue/CODE                                         answers 100, reads everything, then answers
+    /no-expectations                                       answers 417 to Expect, else 200
     /slow-reader                                           reads 64 KiB a second
 """
 import base64
@@ -121,6 +122,10 @@ def serve(sock, number):
             noted()
             answer(sock, int(words[1]), query, ["Connection: close"])
             sock.shutdown(socket.SHUT_WR)
+            raise Gone
+        if words == ["no-expectations"] and "expect" in fields:
+            noted()
+            answer(sock, 417, query, ["Connection: close"])
             raise Gone
         if words == ["reset", "body"]:
             reader.some(max(1, length // 2))

@@ -3,16 +3,18 @@ import Dispatch
 import Synchronization
 
 /// Where a thread waits for a value that another one hands over, once.
-final class Reply<Value: Sendable>: Sendable {
+package final class Reply<Value: Sendable>: Sendable {
   private let value = Mutex<Value?>(nil)
   private let done = DispatchSemaphore(value: 0)
 
-  func set(_ newValue: Value) {
+  package init() {}
+
+  package func set(_ newValue: Value) {
     value.withLock { $0 = newValue }
     done.signal()
   }
 
-  func wait() -> Value {
+  package func wait() -> Value {
     while true {
       done.wait()
       if let value = value.withLock({ $0 }) { return value }

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make help` lists what there is.
+SCRATCH ?= .build
+DIST ?= dist
+SWIFT_BUILD = swift build --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error
+
+.PHONY: build run test bench soak check format help clean bootstrap
+
+help: ## Lists these commands.
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+build: bootstrap ## Builds a release into dist/, which runs from any folder and without a toolchain.
+	$(SWIFT_BUILD) --configuration release
+	@scripts/package $(SCRATCH)/release $(SCRATCH)/package $(DIST)
+
+run: build ## Runs the demo: a daemon, a receiver, three pipelines and some files. Ctrl-C ends it.
+	@python3 Examples/demo/run.py $(DIST)
+
+test: bootstrap ## Builds and runs all tests.
+	$(SWIFT_BUILD) --build-tests
+	swift test --scratch-path $(SCRATCH) --skip-build --disable-xctest
+
+check: build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
+	@scripts/check $(DIST)
+
+bench: build ## Measures the time from submit to received, beside the disk's floor and plain curl.
+	@python3 Benchmarks/latency.py $(DIST)
+
+soak: build ## Delivers without pause for ten minutes (DURATION=seconds) and looks for growth.
+	@python3 Benchmarks/soak.py $(DIST) $(or $(DURATION),600)
+
+format: ## Formats all Swift sources.
+	swift format --in-place --recursive --parallel Sources Plugins Tests Package.swift
+
+clean: ## Removes what was built.
+	rm -rf $(SCRATCH) $(DIST)
+
+bootstrap:
+	@scripts/bootstrap

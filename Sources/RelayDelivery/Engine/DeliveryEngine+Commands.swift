@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayQueue
+import RelaySystem
+
+/// What other threads ask of the engine.
+extension DeliveryEngine {
+  /// Runs `body` on the engine's thread and waits for it; not to be called on that thread, nor after its loop stopped.
+  nonisolated package func ask<T: Sendable>(_ body: @escaping @Sendable (isolated DeliveryEngine) -> T) -> T? {
+    let reply = Reply<T?>()
+    loop.post { [weak self] in reply.set(self?.assumeIsolated { body($0) }) }
+    return reply.wait()
+  }
+
+  package func committed(_ sequence: UInt64, to id: String) { feed(id, .committed(sequence: sequence)) }
+
+  package func pause(_ id: String) { feed(id, .pause(byCommand: true, byConfiguration: nil)) }
+
+  package func resume(_ id: String) { feed(id, .resume) }
+
+  package func tryNow(_ id: String) { feed(id, .tryNow) }
+
+  /// Sets an artifact aside and calls `then` when it has left the queue, in whatever way.
+  package func drop(_ sequence: UInt64, from id: String, then: @escaping @Sendable () -> Void) {
+    guard let runtime = runtimes[id], runtime.machine.queue.contains(sequence) else { return then() }
+    runtime.departureWaiters[sequence, default: []].append(then)
+    feed(runtime, .drop(sequence: sequence))
+  }
+
+  /// A secret has another value: workers that were opened with the old one go.
+  package func secretChanged(_ name: String) {
+    for runtime in runtimes.values
+    where runtime.configuration.load.settings.secrets.contains(where: { $0.name == name }) {
+      feed(runtime, .changed)
+    }
+  }
+
+  /// Ends a pipeline's deliveries for good and calls `then` when nothing of it runs any more.
+  package func remove(_ id: String, then: @escaping @Sendable () -> Void) {
+    guard let runtime = runtimes[id] else { return then() }
+    runtime.whenIdle.append(then)
+    feed(runtime, .cancel)
+    retire(runtime)
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayDelivery
+import RelayJSON
+import RelayPipelines
+import RelaySystem
+
+/// `relay-host check`: is this file good, what may each target touch, and do the destinations answer.
+enum CheckCommand {
+  static func run(_ session: Session, _ arguments: ParsedArguments) -> Ending {
+    let json = arguments.has("--json")
+    return Ending.of(json: json) { () throws(Refusal) in
+      let file = try session.file()
+      let bytes = try file.bytes()
+      let workshop = try Workshop()
+      let catalogue = workshop.targets(in: (try? file.places().targets) ?? [])
+      let (configuration, problems) = file.read(bytes, targets: catalogue.manifests)
+      var answers: [String: DeliveryVerdict?] = [:]
+      if arguments.has("--online"), let configuration {
+        let secrets = SecretKeeper(stateFolder: configuration.state, log: NoLog())
+        for pipeline in configuration.pipelines {
+          guard let target = catalogue[pipeline.load.targetID] else { continue }
+          answers[pipeline.id] = workshop.check(pipeline, target, secrets)
+        }
+      }
+      let isValid = configuration != nil && !problems.contains { $0.severity == .error }
+      let refuses = answers.values.contains { ($0?.code ?? .delivered) != .delivered }
+      let outcome: Outcome = isValid ? (refuses ? .needsYou : .done) : .usage
+      if json { return .print(self.json(file, isValid, problems, configuration, answers), outcome) }
+      return words(file, isValid, problems, configuration, catalogue, answers, outcome)
+    }
+  }
+
+  private static func words(
+    _ file: ConfigurationFile, _ isValid: Bool, _ problems: [Diagnostic], _ configuration: Configuration?,
+    _ catalogue: TargetCatalogue, _ answers: [String: DeliveryVerdict?], _ outcome: Outcome
+  ) -> Ending {
+    var ending = Ending(problems: problems.map(\.text).joined(), outcome: outcome)
+    let errors = problems.count { $0.severity == .error }
+    for target in catalogue.found {
+      if case .broken(let reason) = target.state { ending.problems += "warning: \(target.file): \(reason)\n" }
+    }
+    guard let configuration, isValid else {
+      ending.problems += "\(file.path): \(Words.count(Int64(errors), "mistake", "mistakes"))\n"
+      return ending
+    }
+    ending.output +=
+      "\(file.path) is good: \(Words.count(Int64(configuration.pipelines.count), "pipeline", "pipelines")).\n"
+    for pipeline in configuration.pipelines {
+      let access = pipeline.access.map { "\($0.mode == .read ? "reads" : "writes") \($0.path)" }
+      ending.output +=
+        "  \(pipeline.id) → \(pipeline.load.targetID): \(access.isEmpty ? "touches no files" : access.joined(separator: ", "))\n"
+      guard let answer = answers[pipeline.id] else { continue }
+      switch answer {
+      case nil: ending.output += "    its target can't ask beforehand\n"
+      case let verdict?:
+        let told = verdict.message.isEmpty ? "" : ": \(verdict.message)"
+        ending.output += verdict.code == .delivered ? "    answers\(told)\n" : "    \(verdict.code.rawValue)\(told)\n"
+      }
+    }
+    return ending
+  }
+
+  private static func json(
+    _ file: ConfigurationFile, _ isValid: Bool, _ problems: [Diagnostic], _ configuration: Configuration?,
+    _ answers: [String: DeliveryVerdict?]
+  ) -> String {
+    var writer = JSONWriter(style: .pretty)
+    writer.beginObject()
+    writer.name("file")
+    writer.value(file.path)
+    writer.name("valid")
+    writer.value(isValid)
+    writer.name("problems")
+    writer.beginArray()
+    for problem in problems { problem.write(to: &writer) }
+    writer.endArray()
+    writer.name("pipelines")
+    writer.beginArray()
+    for pipeline in configuration?.pipelines ?? [] {
+      writer.beginObject()
+      writer.name("id")
+      writer.value(pipeline.id)
+      writer.name("target")
+      writer.value(pipeline.load.targetID)
+      writer.name("access")
+      writer.beginArray()
+      for access in pipeline.access {
+        writer.beginObject()
+        writer.name("path")
+        writer.value(access.path)
+        writer.name("mode")
+        writer.value(access.mode.rawValue)
+        writer.endObject()
+      }
+      writer.endArray()
+      if let answer = answers[pipeline.id] {
+        writer.name("online")
+        if let verdict = answer {
+          writer.beginObject()
+          writer.name("verdict")
+          writer.value(verdict.code.rawValue)
+          writer.name("status")
+          writer.value(Int64(verdict.status))
+          writer.name("message")
+          writer.value(verdict.message)
+          writer.endObject()
+        } else {
+          writer.null()
+        }
+      }
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}

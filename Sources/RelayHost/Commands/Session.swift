@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayDelivery
+import RelayJSON
+import RelayPipelines
+import RelayQueue
+import RelaySystem
+
+/// One command's way to the daemon, or to the state folder where no daemon runs.
+struct Session: Sendable {
+  /// What `--config` named.
+  var configuration: String?
+
+  init(configuration: String?) { self.configuration = configuration }
+
+  func file() throws(Refusal) -> ConfigurationFile { try ConfigurationFile.find(named: configuration) }
+
+  /// Asks the daemon, or does it alone.
+  ///
+  /// - Parameter needsOwner: whether it changes something, so that without a daemon the state folder has to be locked.
+  func ask(_ request: ControlRequest, needsOwner: Bool) throws(Refusal) -> ControlReply {
+    let file = try file()
+    let places = try file.places()
+    if let client = try ControlClient(stateFolder: places.state) { return try client.ask(request) }
+    return try alone(file, places.targets, needsOwner: needsOwner).answer(request) { () throws(Refusal) in
+      throw Refusal(.fault, .commandFault, "This command hands over no files.")
+    }
+  }
+
+  /// The use cases over the state folder itself.
+  func alone(_ file: ConfigurationFile, _ targets: [String], needsOwner: Bool) throws(Refusal) -> UseCases {
+    let workshop = try Workshop()
+    let catalogue = workshop.targets(in: targets)
+    let (configuration, problems) = file.read(try file.bytes(), targets: catalogue.manifests)
+    guard let configuration else {
+      let errors = problems.filter { $0.severity == .error }
+      throw Refusal(
+        .usage, errors.first?.code ?? .configBadValue,
+        "\(file.path) has \(errors.count) mistakes. The first: \(errors.first?.headline ?? "")",
+        hint: "relay-host check shows all of them")
+    }
+    let state: StateFolder
+    do throws(StateError) {
+      state = try Self.open(configuration.state, needsOwner: needsOwner)
+    } catch {
+      throw Refusal(error)
+    }
+    return UseCases(.init(configuration: configuration, state: state, catalogue: catalogue))
+  }
+
+  private static func open(_ path: String, needsOwner: Bool) throws(StateError) -> StateFolder {
+    if needsOwner { return try StateFolder.open(path) }
+    do {
+      return try StateFolder.open(path, access: .observer)
+    } catch {
+      // Before its first start there is nothing to look at: it is made.
+      if case .system(let cause) = error, cause.isMissing { return try StateFolder.open(path) }
+      throw error
+    }
+  }
+}
+
+extension Ending {
+  /// Runs a body that may refuse.
+  static func of(json: Bool, _ body: () throws(Refusal) -> Ending) -> Ending {
+    do { return try body() } catch { return refused(error, json: json) }
+  }
+}

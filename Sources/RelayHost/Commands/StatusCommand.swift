@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayJSON
+import RelayPipelines
+
+/// `relay-host status`
+enum StatusCommand {
+  static func run(_ session: Session, _ arguments: ParsedArguments) -> Ending {
+    let json = arguments.has("--json")
+    return Ending.of(json: json) { () throws(Refusal) in
+      let reply = try session.ask(.status(pipeline: arguments.operands.first), needsOwner: false)
+      return Ending.reply(reply, json: json, words)
+    }
+  }
+
+  private static func words(_ result: JSONNode) -> String {
+    var text = ""
+    if result["daemon"]?.bool != true { text += "No daemon runs; this is what the disk tells.\n" }
+    if let problem = result["configurationProblem"]?.string {
+      text += "The changed configuration is not used: \(problem)\n"
+    }
+    let pipelines = result["pipelines"]?.array ?? []
+    if pipelines.isEmpty { text += "There are no pipelines.\n" }
+    var rows = [["PIPELINE", "STATE", "QUEUED", "LAST SUCCESS", "NEXT ATTEMPT"]]
+    for pipeline in pipelines {
+      let artifacts = pipeline["queued"]?["artifacts"]?.integer ?? 0
+      let bytes = pipeline["queued"]?["bytes"]?.integer ?? 0
+      rows.append([
+        pipeline.shown("id"), pipeline.shown("state"), artifacts == 0 ? "-" : "\(artifacts) (\(Words.bytes(bytes)))",
+        pipeline.shown("lastSuccess"), pipeline.shown("nextAttempt"),
+      ])
+    }
+    if rows.count > 1 { text += Words.table(rows) }
+    for pipeline in pipelines { text += trouble(of: pipeline) }
+    for left in result["unconfigured"]?.array ?? [] {
+      text +=
+        "\n\(left.shown("id")) has left the configuration and holds \(left.shown("queuedArtifacts")) artifacts: "
+        + "put it back, or `relay-host remove \(left.shown("id"))`.\n"
+    }
+    return text
+  }
+
+  private static func trouble(of pipeline: JSONNode) -> String {
+    let id = pipeline.shown("id")
+    if let attention = pipeline["attention"], !attention.isNull {
+      return "\n\(id) needs you: \(attention.shown("message")) [\(attention.shown("code"))]\n"
+        + "  Mend it, then: relay-host resume \(id)\n"
+    }
+    var text = ""
+    if let trouble = pipeline["trouble"]?.string { text += "\n\(id): \(trouble)\n" }
+    if let since = pipeline["stuckSince"]?.string {
+      text +=
+        "\n\(id) is stuck since \(since) after \(pipeline.shown("attempts")) attempts: "
+        + "\(pipeline["lastVerdict"]?.shown("message") ?? "")\n"
+    }
+    return text
+  }
+}

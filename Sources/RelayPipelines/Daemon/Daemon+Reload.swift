@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayDelivery
+import RelayJSON
+import RelaySystem
+
+/// Taking up a changed configuration while running: whole and valid, or not at all.
+extension Daemon {
+  func watchFile() {
+    if let watch = try? FolderWatch() {
+      self.watch = watch
+      _ = try? watch.add(file.folder)
+      try? loop.watch(watch.descriptor, for: .readable) { [weak self] _ in
+        self?.assumeIsolated { me in
+          _ = me.watch?.takeEvents()
+          me.lookSoon()
+        }
+      }
+    }
+    lookLater()
+  }
+
+  /// A moment after the last event: an editor writes in several steps.
+  private func lookSoon() {
+    loop.setTimer(TimerKey("configuration", "look"), at: BootTime.now.advanced(milliseconds: 100)) { [weak self] in
+      self?.assumeIsolated { me in
+        me.reread(force: false)
+        me.lookLater()
+      }
+    }
+  }
+
+  private func lookLater() {
+    loop.setTimer(
+      TimerKey("configuration", "look"), at: BootTime.now.advanced(milliseconds: Self.filePause)
+    ) { [weak self] in
+      self?.assumeIsolated { me in
+        me.reread(force: false)
+        me.lookLater()
+      }
+    }
+  }
+
+  /// Reads the file and puts it into force if it is valid and says something else.
+  ///
+  /// - Parameter force: even if the file itself is as it was.
+  func reread(force: Bool, then: (@Sendable (String?) -> Void)? = nil) {
+    if let then { rereadWaiters.append(then) }
+    isForced = isForced || force
+    isReadWanted = true
+    guard !isReading, !isStopping else { return }
+    isReading = true
+    isReadWanted = false
+    let (file, manifests, old, forced) = (file, catalogue.manifests, bytes, isForced)
+    isForced = false
+    threads.run { [weak self, loop] in
+      let result = Result { () throws(Refusal) in
+        let bytes = try file.bytes()
+        guard forced || bytes != old else { return Reread?.none }
+        let (configuration, problems) = file.read(bytes, targets: manifests)
+        return Reread(bytes: bytes, configuration: configuration, problems: problems)
+      }
+      loop.post { [weak self] in self?.assumeIsolated { $0.wasReread(result) } }
+    }
+  }
+
+  struct Reread: Sendable {
+    var bytes: [UInt8]
+    var configuration: Configuration?
+    var problems: [Diagnostic]
+  }
+
+  private func wasReread(_ result: Result<Reread?, Refusal>) {
+    isReading = false
+    let hadProblem = reloadProblem
+    switch result {
+    case .failure(let refusal): reject(refusal.message)
+    case .success(nil): break
+    case .success(let read?):
+      let isSame = read.bytes == bytes && hadProblem == nil
+      bytes = read.bytes
+      guard let new = read.configuration else {
+        let errors = read.problems.filter { $0.severity == .error }
+        for problem in errors { log.log(LogEntry(.error, problem.headline)) }
+        reject("\(file.path) has \(errors.count) mistakes: \(errors.first?.headline ?? "")")
+        break
+      }
+      reloadProblem = nil
+      let before = Set(configuration.pipelines.map(\.id))
+      if !isSame {
+        for problem in read.problems { log.log(LogEntry(.warning, problem.headline)) }
+        log.log(LogEntry(.notice, "The configuration was read again and is in force.", ["config": file.path]))
+      }
+      if new.targets != configuration.targets {
+        let folders = folders(of: new)
+        discovery.assumeIsolated { $0.setFolders(folders) }
+      }
+      put(new)
+      for id in before.subtracting(new.pipelines.map(\.id)).sorted() {
+        log.log(
+          LogEntry(
+            .notice, "The pipeline has left the configuration; its folder stays until `relay-host remove \(id)`.",
+            ["pipeline": id]))
+      }
+    }
+    let waiting = rereadWaiters
+    rereadWaiters = []
+    for then in waiting { then(reloadProblem) }
+    statusChanged()
+    if isReadWanted { reread(force: false) }
+  }
+
+  /// The former configuration stays in force.
+  private func reject(_ problem: String) {
+    reloadProblem = problem
+    log.log(LogEntry(.error, "The changed configuration is not used; the former one stays in force. \(problem)"))
+    var problems: [String: String] = [:]
+    for pipeline in configuration.pipelines {
+      // Its target has come, but the file as it is now doesn't fit: say that instead of "no such target".
+      if case .unknown(let id) = pipeline.load.target, catalogue[id] != nil { problems[pipeline.id] = problem }
+    }
+    put(configuration, problems: problems)
+  }
+}

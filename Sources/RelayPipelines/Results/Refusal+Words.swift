@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayJSON
+import RelayQueue
+import RelaySystem
+
+/// Errors of the lower modules as refusals: the one place where they get a code and an outcome.
+extension Refusal {
+  package init(_ error: StateError) {
+    let sentence = Self.sentence(error.message)
+    switch error {
+    case .inUse: self.init(.needsYou, .stateInUse, sentence)
+    case .newerFormat: self.init(.needsYou, .stateNewerFormat, sentence)
+    default: self.init(.needsYou, .stateUnusable, sentence, hint: "nothing was changed")
+    }
+  }
+
+  init(_ error: QueueError) {
+    let sentence = Self.sentence(error.message)
+    switch error {
+    case .pipelineFull: self.init(.needsYou, .submitFull, sentence)
+    case .diskFull: self.init(.needsYou, .submitDiskFull, sentence)
+    case .tooManyParts, .noParts, .manifestTooLarge: self.init(.usage, .submitTooMany, sentence)
+    case .sourceChanged, .sourceStalled: self.init(.needsYou, .submitChanged, sentence)
+    case .source: self.init(.needsYou, .submitNoFile, sentence)
+    case .unknown: self.init(.fault, .submitUnknown, sentence)
+    case .closed, .notCommitted, .system, .hashUnavailable: self.init(.fault, .submitFailed, sentence)
+    }
+  }
+
+  init(_ error: SystemError) { self.init(.fault, .commandFault, Self.sentence(error.message)) }
+
+  /// A message of a lower module as a sentence of its own.
+  private static func sentence(_ text: String) -> String {
+    let isPath = text.hasPrefix("/")
+    let start = isPath ? text : text.prefix(1).uppercased() + text.dropFirst()
+    return start.hasSuffix(".") ? start : start + "."
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayDelivery
+import RelayJSON
+import RelayQueue
+import RelaySystem
+import RelayTemplates
+
+/// Rendering of the settings that hold a template: once, when an artifact is made, and kept with it.
+enum SettingsTemplates {
+  /// What is wrong with a template in a setting, for `check`.
+  static func problem(_ path: String, _ text: String) -> ConfigurationEnvironment.TemplateFault? {
+    do throws(TemplateError) {
+      let template = try TemplateEngine.parse(text)
+      guard path == "url", template.leavesAuthorityOpen else { return nil }
+      return .init(
+        line: 1, column: 1, message: "scheme, host and port of a url must be plain text, before the first {{")
+    } catch {
+      return .init(line: error.line, column: error.column, message: error.message)
+    }
+  }
+
+  /// A part's rendered settings.
+  static func render(
+    _ pipeline: PipelineConfiguration, _ context: TemplateContext
+  ) throws(Refusal) -> [Manifest.Setting] {
+    var rendered: [Manifest.Setting] = []
+    for setting in pipeline.load.settings.templated {
+      do throws(TemplateError) {
+        // A value must stay what it is in its place: one piece of a path or query.
+        let escaping: Template.Escaping = setting.path == "url" ? .urlComponent : .none
+        let text = try TemplateEngine.parse(setting.text).render(context, escaping: escaping)
+        rendered.append(Manifest.Setting(path: setting.path, text: text))
+      } catch {
+        throw Refusal(
+          .needsYou, .templateSyntax,
+          "The template in \"\(setting.path)\" of pipeline \(pipeline.id) can't be rendered for \(context.fileName): "
+            + error.message, hint: "mend it in the configuration; nothing was taken")
+      }
+    }
+    return rendered
+  }
+
+  /// The settings that hold a template, as a test delivery has them.
+  static func renderForTest(_ pipeline: PipelineConfiguration) throws(SecretProblem) -> [SettingEntry] {
+    let context = context(
+      pipeline, fileName: DeliveryEngine.testName, artifact: Identifier.timed(at: .now).description, part: 1, of: 1,
+      created: .now)
+    do throws(Refusal) {
+      return try render(pipeline, context).map { SettingEntry(path: $0.path, value: .text($0.text)) }
+    } catch {
+      throw SecretProblem(message: error.message)
+    }
+  }
+
+  static func context(
+    _ pipeline: PipelineConfiguration, fileName: String, artifact: String, part: Int, of count: Int, created: WallTime
+  ) -> TemplateContext {
+    TemplateContext(
+      fileName: fileName, artifactID: artifact, partIndex: part, partCount: count, pipelineID: pipeline.id,
+      pipelineName: pipeline.name, now: created.milliseconds, created: created.milliseconds,
+      zoneOffset: Int64(created.localOffset))
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayConfig
+import RelayDelivery
+import RelaySystem
+
+/// Targets for a command that works without the daemon: an event loop of its own and a store that is removed again.
+package final class Workshop: Sendable {
+  private let loop: EventLoop
+  private let host: WorkerHost
+  private let discovery: TargetDiscovery
+  private let layout: ProgramLayout
+  private let store: String
+
+  package init() throws(Refusal) {
+    layout = .ofProcess()
+    var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/relay-host-XXXXXX".utf8CString)
+    guard let made = mkdtemp(&template) else {
+      throw Refusal(SystemError(call: .makeDirectory, code: errno, subject: "a temporary folder"))
+    }
+    store = String(cString: made)
+    do throws(SystemError) {
+      loop = try EventLoop()
+      let threads = try WorkThreads("targets", count: 1)
+      host = WorkerHost(loop: loop, launcher: layout.launcher)
+      discovery = TargetDiscovery(host: host, threads: threads, store: store, hostVersion: UseCases.version)
+      let loop = loop
+      try startThread("targets") { loop.run() }
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  deinit {
+    loop.stop()
+    if let slash = store.lastIndex(of: "/") {
+      try? Directory(String(store[..<slash])).removeTree(String(store[store.index(after: slash)...]))
+    }
+  }
+
+  /// The targets in the program's own folder and the given ones.
+  package func targets(in folders: [String]) -> TargetCatalogue {
+    let all =
+      [TargetDiscovery.Folder(path: layout.targets, isShipped: true)]
+      + folders.map { .init(path: $0, isShipped: false) }
+    let answer = Reply<TargetCatalogue>()
+    let discovery = discovery
+    loop.post {
+      discovery.assumeIsolated { discovery in
+        discovery.start(all) { _ in }
+        discovery.scan { answer.set($0) }
+      }
+    }
+    return answer.wait()
+  }
+
+  /// Asks a pipeline's destination; nil when its target can't check.
+  package func check(
+    _ pipeline: PipelineConfiguration, _ target: UsableTarget, _ secrets: SecretKeeper
+  ) -> DeliveryVerdict? {
+    var values: [SecretEntry] = []
+    do throws(SecretProblem) {
+      for secret in pipeline.load.settings.secrets {
+        values.append(SecretEntry(path: secret.path, value: try secrets.value(secret.name)))
+      }
+    } catch {
+      return DeliveryVerdict(.needsAttention, message: error.message)
+    }
+    let answer = Reply<DeliveryVerdict?>()
+    let (host, entries) = (host, values)
+    loop.post { TargetCheck(host: host).run(pipeline, target, secrets: entries) { answer.set($0) } }
+    guard var verdict = answer.wait() else { return nil }
+    verdict.message = secrets.blank(verdict.message)
+    return verdict
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayJSON
+import RelayQueue
+import RelaySystem
+
+/// Makes an artifact of files: staged, its settings rendered, and on the disk when it is done. Blocking.
+struct ArtifactIntake: Sendable {
+  let state: StateFolder
+  let pipeline: PipelineConfiguration
+  let unit: TargetManifest.Unit
+  let mailDomain: String?
+
+  /// An artifact that parts can be added to.
+  func stage() throws(Refusal) -> StagedArtifact {
+    let limits = QueueLimits(
+      bytes: pipeline.delivery.maxQueuedBytes, artifacts: Int(clamping: pipeline.delivery.maxQueuedArtifacts))
+    let description = ArtifactDescription(
+      unit: unit == .artifact ? .artifact : .part, mailDomain: mailDomain ?? "relay-host.invalid")
+    let folder: PipelineFolder
+    do { folder = try state.pipeline(pipeline.id) } catch { throw Refusal(error) }
+    do { return try folder.stage(description, limits: limits) } catch { throw Refusal(error) }
+  }
+
+  /// Copies a file in as the next part.
+  func add(_ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact) throws(Refusal) {
+    do {
+      try artifact.addPart(name: name, from: file, encode: pipeline.delivery.compressesGzip ? .gzip : nil)
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  /// Renders what the settings take from the files; after this only the commit is left.
+  func finish(_ artifact: StagedArtifact) throws(Refusal) {
+    let manifest = artifact.manifest
+    for part in manifest.parts {
+      let context = SettingsTemplates.context(
+        pipeline, fileName: part.name, artifact: manifest.artifactID.description, part: part.index,
+        of: manifest.parts.count, created: manifest.createdAt)
+      artifact.setSettings(try SettingsTemplates.render(pipeline, context), forPart: part.index)
+    }
+  }
+
+  func commit(_ artifact: StagedArtifact) throws(Refusal) -> CommittedArtifact {
+    do { return try artifact.commit() } catch { throw Refusal(error) }
+  }
+}

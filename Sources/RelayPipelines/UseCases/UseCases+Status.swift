@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayDelivery
+import RelayJSON
+import RelayQueue
+import RelaySystem
+
+extension UseCases {
+  /// How everything stands, or one pipeline.
+  func status(_ id: String?) throws(Refusal) -> ControlReply {
+    if let id { _ = try pipeline(id) }
+    let snapshots = context.engine?.ask { $0.snapshots() } ?? [:]
+    var entries: [JSONNode] = []
+    var worst = Outcome.done
+    for pipeline in context.configuration.pipelines where id == nil || pipeline.id == id {
+      let snapshot = snapshots[pipeline.id] ?? offlineSnapshot(pipeline)
+      entries.append(Self.json(pipeline, snapshot))
+      switch snapshot.state {
+      case .needsAttention: worst = .needsYou
+      case .waiting, .late: if worst == .done { worst = .waits }
+      default: break
+      }
+    }
+    var result = JSONNode.object([
+      "version": .text(Self.version), "daemon": .flag(context.engine != nil), "pipelines": .array(entries),
+    ])
+    if id == nil { result.append("unconfigured", .array(unconfigured())) }
+    if let problem = context.reloadProblem { result.append("configurationProblem", .text(problem)) }
+    return ControlReply(result, worst)
+  }
+
+  /// Pipelines that left the configuration and still have a folder.
+  private func unconfigured() -> [JSONNode] {
+    let known = Set(context.configuration.pipelines.map(\.id))
+    return ((try? context.state.pipelineIDsOnDisk()) ?? []).filter { !known.contains($0) }.map { id in
+      .object(["id": .text(id), "queuedArtifacts": .integer((try? context.state.pipeline(id).sequences().count) ?? 0)])
+    }
+  }
+
+  private static func json(_ pipeline: PipelineConfiguration, _ snapshot: PipelineSnapshot) -> JSONNode {
+    var node = JSONNode.object([
+      "id": .text(pipeline.id), "name": .text(pipeline.name), "state": .text(snapshot.state.rawValue),
+      "queued": .object([
+        "artifacts": .integer(snapshot.totals.artifacts), "parts": .integer(snapshot.totals.parts),
+        "bytes": .integer(snapshot.totals.bytes),
+      ]),
+      "lastSuccess": .time(snapshot.lastSuccess), "lastVerdict": verdict(snapshot.lastVerdict),
+      "attempts": .integer(snapshot.attempts), "nextAttempt": .time(snapshot.nextAttempt),
+      "stuckSince": .time(snapshot.stuckSince),
+      "attention": snapshot.attention.map {
+        .object(["code": .text($0.code), "message": .text($0.message), "since": .time($0.since)])
+      } ?? JSONNode(.null),
+      "nextRun": JSONNode(.null), "owedDays": .integer(0),
+    ])
+    if let trouble = snapshot.trouble { node.append("trouble", .text(trouble)) }
+    node.append(
+      "access",
+      .array(
+        pipeline.access.map { .object(["path": .text($0.path), "mode": .text($0.mode.rawValue)]) }))
+    return node
+  }
+
+  private static func verdict(_ record: DeliveryRecord?) -> JSONNode {
+    guard let record else { return JSONNode(.null) }
+    return .object([
+      "code": .text(record.verdict), "status": .integer(record.status), "message": .text(record.message),
+      "at": .time(record.at),
+    ])
+  }
+
+  /// What the disk alone tells while no daemon runs.
+  private func offlineSnapshot(_ pipeline: PipelineConfiguration) -> PipelineSnapshot {
+    var snapshot = PipelineSnapshot(id: pipeline.id, state: pipeline.paused ? .paused : .idle, totals: QueueTotals())
+    guard let folder = try? context.state.pipeline(pipeline.id) else { return snapshot }
+    let record = folder.marks.current
+    snapshot.totals = (try? folder.measure()) ?? folder.totals
+    snapshot.lastVerdict = (try? folder.deliveryLog.last(1))?.last
+    snapshot.lastSuccess = (try? folder.deliveryLog.last())?.last { $0.verdict == "delivered" }?.at
+    snapshot.attempts = record.attempts
+    snapshot.stuckSince = record.stuckSince
+    let state = try? folder.stateFile.load().state
+    if let attention = state?.attention {
+      snapshot.attention = (attention.code, attention.message, attention.since)
+      snapshot.state = .needsAttention
+    } else if state?.pausedByCommand == true || pipeline.paused {
+      snapshot.state = .paused
+    } else if snapshot.totals.artifacts > 0 {
+      snapshot.state = record.attempts > 0 ? .waiting : .queued
+      snapshot.nextAttempt = record.attempts > 0 ? record.nextAttempt : nil
+    }
+    return snapshot
+  }
+}
+
+extension JSONNode {
+  /// Adds a member to an object.
+  mutating func append(_ name: String, _ node: JSONNode) {
+    guard case .object(var members) = value else { return }
+    members.append(JSONMember(name: name, node: node))
+    value = .object(members)
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayConfig
+import RelayDelivery
+import RelayJSON
+import RelayQueue
+import RelaySystem
+
+extension UseCases {
+  func pause(_ id: String) throws(Refusal) -> ControlReply {
+    _ = try pipeline(id)
+    try steer(id, { $0.pause(id) }, { $0.pausedByCommand = true })
+    return ControlReply(.object(["pipeline": .text(id), "paused": .flag(true)]))
+  }
+
+  func resume(_ id: String) throws(Refusal) -> ControlReply {
+    let pipeline = try pipeline(id)
+    try steer(id, { $0.resume(id) }) { state in
+      state.pausedByCommand = false
+      state.attention = nil
+    }
+    return ControlReply(
+      .object([
+        "pipeline": .text(id), "paused": .flag(pipeline.paused), "pausedByConfiguration": .flag(pipeline.paused),
+      ]))
+  }
+
+  /// By the engine where one runs, else in the state file for the next start.
+  private func steer(
+    _ id: String, _ byEngine: @escaping @Sendable (isolated DeliveryEngine) -> Void,
+    _ onDisk: (inout PipelineState) -> Void
+  ) throws(Refusal) {
+    if let engine = context.engine {
+      _ = engine.ask { byEngine($0) }
+      return
+    }
+    let folder = try folder(id)
+    do {
+      _ = try folder.stateFile.load()
+      try folder.stateFile.update(onDisk)
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  /// Tries what waits now, without waiting for the end of the backoff.
+  func retry(_ id: String) throws(Refusal) -> ControlReply {
+    _ = try pipeline(id)
+    guard let engine = context.engine else {
+      throw Refusal(
+        .unreachable, .controlUnreachable, "No daemon runs for \(context.state.path), so nothing can be tried now.",
+        hint: "start it with `relay-host --config \(context.configuration.file)`")
+    }
+    let snapshot = engine.ask { engine in
+      engine.tryNow(id)
+      return engine.snapshot(of: id)
+    }
+    if let attention = snapshot??.attention {
+      throw Refusal(
+        .needsYou, .deliveryNeedsAttention, "Pipeline \(id) needs attention: \(attention.message)",
+        hint: "mend it, then `relay-host resume \(id)`")
+    }
+    return ControlReply(
+      .object(["pipeline": .text(id), "state": .text(snapshot??.state.rawValue)]))
+  }
+
+  /// Deletes a pipeline's folder with everything in it.
+  func remove(_ id: String) throws(Refusal) -> ControlReply {
+    let isOnDisk = ((try? context.state.pipelineIDsOnDisk()) ?? []).contains(id)
+    if !isOnDisk { _ = try pipeline(id) }
+    if let engine = context.engine {
+      let done = Reply<Void>()
+      engine.loop.post { engine.assumeIsolated { $0.remove(id) { done.set(()) } } }
+      done.wait()
+    }
+    do { try context.state.removePipeline(id) } catch { throw Refusal(error) }
+    return ControlReply(
+      .object([
+        "pipeline": .text(id), "removed": .flag(isOnDisk),
+        "stillConfigured": .flag(context.configuration.pipelines.contains { $0.id == id }),
+      ]))
+  }
+
+  /// Delivers a test with nothing in it and tells what the receiver answered.
+  func test(_ id: String) throws(Refusal) -> ControlReply {
+    let pipeline = try pipeline(id)
+    if pipeline.needsHealthStore {
+      throw Refusal(.usage, .pipelineNotRun, "Pipeline \(id) reads health data, which this version doesn't run yet.")
+    }
+    guard let engine = context.engine else {
+      throw Refusal(.unreachable, .controlUnreachable, "No daemon runs for \(context.state.path).")
+    }
+    let answer = Reply<DeliveryVerdict>()
+    engine.loop.post { engine.assumeIsolated { $0.test(id) { answer.set($0) } } }
+    let verdict = answer.wait()
+    let passed = verdict.code == .delivered
+    let result = JSONNode.object([
+      "pipeline": .text(id), "passed": .flag(passed), "verdict": .text(verdict.code.rawValue),
+      "status": .integer(verdict.status), "message": .text(verdict.message), "receipt": .text(verdict.receipt),
+    ])
+    let outcome: Outcome = passed ? .done : verdict.code == .retry ? .waits : .needsYou
+    return ControlReply(result, outcome)
+  }
+
+  /// The targets that were found, usable or not.
+  func targets() -> ControlReply { ControlReply(Self.targets(context.catalogue)) }
+
+  package static func targets(_ catalogue: TargetCatalogue) -> JSONNode {
+    .object([
+      "targets": .array(
+        catalogue.found.map { found in
+          switch found.state {
+          case .ready(let usable):
+            .object([
+              "id": .text(usable.manifest.id), "file": .text(found.file), "version": .text(usable.manifest.version),
+              "name": .text(usable.manifest.name), "state": .text("ready"), "reason": JSONNode(.null),
+              "shipped": .flag(usable.isShipped),
+            ])
+          case .broken(let reason): broken(found.file, reason)
+          case .settling: broken(found.file, "It was changed less than a second ago; it is looked at again soon.")
+          }
+        })
+    ])
+  }
+
+  private static func broken(_ file: String, _ reason: String) -> JSONNode {
+    .object([
+      "id": JSONNode(.null), "file": .text(file), "version": JSONNode(.null), "state": .text("broken"),
+      "reason": .text(reason),
+    ])
+  }
+}
