@@ -109,25 +109,6 @@ extension StateFolder {
     }
   }
 
-  /// Deletes a pipeline's folder with everything in it; once more has no effect. Nothing of it may be in use.
-  package func removePipeline(_ id: String) throws(StateError) {
-    guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
-    let parent = try folder("pipelines")
-    // Out of sight in one step first: a crash leaves no half of a pipeline behind.
-    let trash = ".trash-\(id)"
-    try asState { () throws(SystemError) in
-      try parent.removeTree(trash)
-      do throws(SystemError) {
-        try parent.rename(id, to: parent, as: trash, exclusive: true)
-        try parent.sync()
-      } catch {
-        guard error.isMissing else { throw error }
-      }
-      try parent.removeTree(trash)
-    }
-    pipelines.withLock { $0[id] = nil }
-  }
-
   /// Folders of pipelines, in the config or not, sorted.
   package func pipelineIDsOnDisk() throws(StateError) -> [String] {
     let parent = try folder("pipelines")
@@ -140,14 +121,17 @@ extension StateFolder {
     }
   }
 
-  /// Deletes a pipeline's folder with all that is in it, because a person said so. Nobody may use the pipeline any more.
-  /// Gone for good on return; files that could not be deleted are left to the next start.
+  /// Deletes a pipeline's folder with all that is in it, because a person said so; once more has no effect. Nothing of it
+  /// may be in use. Gone for good on return: files that could not be deleted are left to the next start.
   package func removePipeline(_ id: String) throws(StateError) {
     guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
     let parent = try folder("pipelines")
+    // Out of sight in one step first: a crash leaves no half of a pipeline behind.
     let trash = SequenceName.trashPrefix + Identifier.random().description
     try asState { () throws(SystemError) -> Void in
-      try parent.rename(id, to: parent, as: trash, exclusive: true)
+      do throws(SystemError) { try parent.rename(id, to: parent, as: trash, exclusive: true) } catch {
+        guard error.isMissing else { throw error }
+      }
       try parent.sync()
     }
     pipelines.withLock { $0[id] = nil }
