@@ -95,7 +95,9 @@ extension Daemon {
         let folders = folders(of: new)
         discovery.assumeIsolated { $0.setFolders(folders) }
       }
+      let old = configuration
       put(new)
+      checkChanged(from: old, to: new)
       for id in before.subtracting(new.pipelines.map(\.id)).sorted() {
         log.log(
           LogEntry(

@@ -16,6 +16,7 @@ package actor Daemon {
   nonisolated let secrets: SecretKeeper
   nonisolated let file: ConfigurationFile
   nonisolated let threads: WorkThreads
+  nonisolated let host: WorkerHost
   nonisolated let engine: DeliveryEngine
   nonisolated let discovery: TargetDiscovery
   nonisolated let layout: ProgramLayout
@@ -84,16 +85,13 @@ package actor Daemon {
     } catch {
       throw Refusal(error)
     }
-    let host = WorkerHost(loop: loop, launcher: layout.launcher)
+    host = WorkerHost(loop: loop, launcher: layout.launcher)
     discovery = TargetDiscovery(
       host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version)
     let (keeper, bell) = (secrets, Bell())
     engine = DeliveryEngine(
       host: host, state: state, threads: threads,
-      services: EngineServices(
-        secret: { name throws(SecretProblem) in try keeper.value(name) },
-        renderForTest: { pipeline throws(SecretProblem) in try SettingsTemplates.renderForTest(pipeline) },
-        blank: { keeper.blank($0) }, log: log, changed: { _ in bell.ring() }))
+      services: EngineServices(keeper, log: log) { _ in bell.ring() })
     log.setBlanking { keeper.blank($0) }
     bell.onRing { [weak self] in self?.assumeIsolated { $0.statusChanged() } }
   }

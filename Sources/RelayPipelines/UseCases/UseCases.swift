@@ -31,7 +31,7 @@ package struct UseCases: Sendable {
 
   package static let version = "0.1.0"
 
-  let context: Context
+  package let context: Context
 
   package init(_ context: Context) { self.context = context }
 
