@@ -140,6 +140,13 @@ targets += [
     swiftSettings: strict),
 ]
 
+// The whole, from outside: the built programs against real receivers.
+targets += [
+  tests(
+    "ScenarioTests",
+    ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker"])
+]
+
 // What holds for the repository as a whole.
 targets += [tests("RepositoryTests", ["RelayTestSupport"])]
 

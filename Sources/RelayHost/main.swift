@@ -22,7 +22,8 @@ func begin(_ words: [String]) -> Outcome {
   }
   let two = place + 1 < words.count ? "\(words[place]) \(words[place + 1])" : ""
   let entry =
-    CommandTable.entries.first { $0.syntax.name == two } ?? CommandTable.entries.first { $0.syntax.name == words[place] }
+    CommandTable.entries.first { $0.syntax.name == two }
+    ?? CommandTable.entries.first { $0.syntax.name == words[place] }
   guard let entry else { return Ending.unknown(words[place]).finish() }
   let length = entry.syntax.name == two ? 2 : 1
   let rest = Array(words[..<place] + words[(place + length)...])

@@ -31,11 +31,14 @@ package struct TargetCheck: Sendable {
           host?.assumeIsolated { host in try? host.send(number, .leave) }
         }
         loop.setTimer(key, at: BootTime.now.advanced(milliseconds: Self.patience)) { [weak host] in
-          conversation.finish(DeliveryVerdict(.retry, reason: RELAY_REASON_TIMEOUT, message: "No answer within \(Self.patience / 1000) s."))
+          conversation.finish(
+            DeliveryVerdict(
+              .retry, reason: RELAY_REASON_TIMEOUT, message: "No answer within \(Self.patience / 1000) s."))
           host?.assumeIsolated { host in host.signal(number, .kill) }
         }
         try host.send(
-          number, .load(path: target.copy, pipelineID: pipeline.id, limits: WorkerLimits(memory: 4 << 30, openFiles: 256)))
+          number,
+          .load(path: target.copy, pipelineID: pipeline.id, limits: WorkerLimits(memory: 4 << 30, openFiles: 256)))
         let settings = pipeline.load.settings
         try host.send(
           number,

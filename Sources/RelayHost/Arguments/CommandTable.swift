@@ -80,7 +80,8 @@ enum CommandTable {
         options: [
           .init(name: "--yes", value: nil, help: "don't ask"), CommandSyntax.json,
         ],
-        details: "Meant for a pipeline that has left the configuration. One that is still in it begins again from nothing.",
+        details:
+          "Meant for a pipeline that has left the configuration. One that is still in it begins again from nothing.",
         example: "relay-host remove old-scans --yes"), run: SteeringCommands.remove),
     Entry(
       syntax: CommandSyntax(
@@ -117,7 +118,8 @@ enum CommandTable {
       syntax: CommandSyntax(
         "version", "Prints the version.", options: [CommandSyntax.json], example: "relay-host version"),
       run: { _, arguments in
-        Ending.print(arguments.has("--json") ? "{\"version\":\"\(UseCases.version)\"}" : "relay-host \(UseCases.version)")
+        Ending.print(
+          arguments.has("--json") ? "{\"version\":\"\(UseCases.version)\"}" : "relay-host \(UseCases.version)")
       }),
   ]
 

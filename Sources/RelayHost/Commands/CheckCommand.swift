@@ -44,7 +44,8 @@ enum CheckCommand {
       ending.problems += "\(file.path): \(Words.count(Int64(errors), "mistake", "mistakes"))\n"
       return ending
     }
-    ending.output += "\(file.path) is good: \(Words.count(Int64(configuration.pipelines.count), "pipeline", "pipelines")).\n"
+    ending.output +=
+      "\(file.path) is good: \(Words.count(Int64(configuration.pipelines.count), "pipeline", "pipelines")).\n"
     for pipeline in configuration.pipelines {
       let access = pipeline.access.map { "\($0.mode == .read ? "reads" : "writes") \($0.path)" }
       ending.output +=

@@ -63,7 +63,8 @@ enum QueueCommands {
   static func log(_ session: Session, _ arguments: ParsedArguments) -> Ending {
     let wanted = arguments["-n"] ?? "20"
     guard let count = Int(wanted), count > 0 else {
-      return .usage(UsageError(message: "-n takes a number above 0, not \"\(wanted)\"", usage: "relay-host log PIPELINE [-n N]"))
+      return .usage(
+        UsageError(message: "-n takes a number above 0, not \"\(wanted)\"", usage: "relay-host log PIPELINE [-n N]"))
     }
     if arguments.has("--json") {
       // One object a line, as the file itself holds them.

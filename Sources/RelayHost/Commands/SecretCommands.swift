@@ -98,6 +98,7 @@ enum SecretCommands {
 
 extension Refusal {
   fileprivate init(_ error: SecretError) {
-    self.init(.needsYou, error.code, error.message.prefix(1).uppercased() + error.message.dropFirst() + ".", hint: error.hint)
+    self.init(
+      .needsYou, error.code, error.message.prefix(1).uppercased() + error.message.dropFirst() + ".", hint: error.hint)
   }
 }

@@ -49,7 +49,8 @@ enum SteeringCommands {
   static func test(_ session: Session, _ arguments: ParsedArguments) -> Ending {
     QueueCommands.ask(session, arguments, { .test(pipeline: $0[0]) }, needsOwner: true) { result in
       let status = result["status"]?.integer ?? 0
-      let answer = (status == 0 ? "" : " \(status)") + (result.shown("message").isEmpty ? "" : " \(result.shown("message"))")
+      let answer =
+        (status == 0 ? "" : " \(status)") + (result.shown("message").isEmpty ? "" : " \(result.shown("message"))")
       return result["passed"]?.bool == true
         ? "The test was accepted.\(answer)\n" : "The test was not accepted: \(result.shown("verdict")).\(answer)\n"
     }

@@ -53,10 +53,12 @@ enum SubmitCommand {
       status = try file.status()
     } catch {
       throw Refusal(
-        .usage, .submitNoFile, "\(path) can't be read: \(SystemError.text(of: error.code)).", hint: "nothing was handed over")
+        .usage, .submitNoFile, "\(path) can't be read: \(SystemError.text(of: error.code)).",
+        hint: "nothing was handed over")
     }
     if status.kind == .folder {
-      throw Refusal(.usage, .submitNoFile, "\(path) is a folder.", hint: "hand over the files in it, or an archive of it")
+      throw Refusal(
+        .usage, .submitNoFile, "\(path) is a folder.", hint: "hand over the files in it, or an archive of it")
     }
     return file
   }

@@ -176,14 +176,19 @@ package actor Daemon {
   /// Puts a configuration into force.
   func put(_ new: Configuration, problems: [String: String] = [:]) {
     configuration = new
-    let isOtherState = new.state != state.path && PathRules.resolvingLinks(new.state) != PathRules.resolvingLinks(state.path)
+    let isOtherState =
+      new.state != state.path && PathRules.resolvingLinks(new.state) != PathRules.resolvingLinks(state.path)
     if isOtherState {
       log.log(
-        LogEntry(.warning, "\"state\" has changed to \(new.state); that takes effect at the next start of the program."))
+        LogEntry(.warning, "\"state\" has changed to \(new.state); that takes effect at the next start of the program.")
+      )
     }
     let found = catalogue
     threads.run { [secrets] in secrets.learn(new) }
-    context.withLock { $0 = UseCases.Context(configuration: new, state: state, catalogue: found, engine: engine, reloadProblem: reloadProblem) }
+    context.withLock {
+      $0 = UseCases.Context(
+        configuration: new, state: state, catalogue: found, engine: engine, reloadProblem: reloadProblem)
+    }
     engine.assumeIsolated { $0.apply(new, found, problems: problems) }
     putInboxes(new)
   }

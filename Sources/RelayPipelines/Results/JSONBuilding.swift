@@ -12,7 +12,9 @@ extension JSONNode {
 
   static func text(_ text: String?) -> JSONNode { JSONNode(text.map { .string($0) } ?? .null) }
 
-  static func integer(_ number: some BinaryInteger) -> JSONNode { JSONNode(.number(JSONNumber(Int64(clamping: number)))) }
+  static func integer(_ number: some BinaryInteger) -> JSONNode {
+    JSONNode(.number(JSONNumber(Int64(clamping: number))))
+  }
 
   static func flag(_ flag: Bool) -> JSONNode { JSONNode(.bool(flag)) }
 

@@ -19,7 +19,9 @@ extension UseCases {
       state.attention = nil
     }
     return ControlReply(
-      .object(["pipeline": .text(id), "paused": .flag(pipeline.paused), "pausedByConfiguration": .flag(pipeline.paused)]))
+      .object([
+        "pipeline": .text(id), "paused": .flag(pipeline.paused), "pausedByConfiguration": .flag(pipeline.paused),
+      ]))
   }
 
   /// By the engine where one runs, else in the state file for the next start.

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayJSON
+import RelaySystem
+import RelayTestSupport
+import Synchronization
+import Testing
+
+/// A folder with a pipelines.json, a state folder and the program that was built along with the tests: one user's Relay Host.
+final class Installation: Sendable {
+  let folder: Directory
+  private let name: String
+  private let daemon = Mutex<ChildProcess?>(nil)
+  private let runs = Mutex(0)
+
+  var path: String { folder.path }
+  var state: String { path + "/relay-data" }
+  static let program = Repository.products + "/relay-host"
+
+  init() throws {
+    name = "relay-scenario-\(Identifier.random())"
+    folder = try Directory.ensure("/tmp/" + name)
+    for inner in ["out", "targets"] { try folder.makeFolder(inner, mode: 0o755) }
+  }
+
+  deinit {
+    killHard()
+    try? Directory("/tmp").removeTree(name)
+  }
+
+  /// Writes pipelines.json: the pipelines are JSON texts. The targets folder beside it is searched.
+  func configure(_ pipelines: String..., top: String = "") throws {
+    let extra = top.isEmpty ? "" : top + ", "
+    try write(
+      "pipelines.json", "{\(extra)\"targets\": [\"targets\"], \"pipelines\": [\(pipelines.joined(separator: ",\n"))]}\n"
+    )
+  }
+
+  func write(_ file: String, _ text: String) throws { try folder.replace(file, with: Array(text.utf8), mode: 0o644) }
+
+  func text(of file: String) -> String {
+    String(decoding: (try? folder.content(of: file)) ?? [], as: UTF8.self)
+  }
+
+  /// What a folder in the installation holds.
+  func names(in inner: String) -> [String] { (try? Directory(path + "/" + inner).names()) ?? [] }
+
+  // MARK: The daemon
+
+  /// Starts the daemon and waits until it answers.
+  func start(environment: [String: String] = [:]) throws {
+    try launch(environment: environment)
+    let isUp = try eventually(within: 30) { try self.run("reload").status == 0 }
+    try #require(isUp, "the daemon didn't answer; its log: \(log)")
+  }
+
+  /// Starts the daemon without waiting for anything.
+  func launch(environment: [String: String] = [:]) throws {
+    let log = try folder.openOrCreateFile("log", append: true)
+    let child = try ChildProcess(
+      .init(
+        program: Self.program, arguments: ["--config", path + "/pipelines.json"],
+        environment: ["PATH": "/usr/bin:/bin", "HOME": path].merging(environment) { $1 },
+        descriptors: [try Directory("/dev").openDevice("null"), log, log], folder: path))
+    daemon.withLock { $0 = child }
+  }
+
+  /// The daemon's process number.
+  var pid: pid_t { daemon.withLock { $0?.pid ?? -1 } }
+
+  /// Everything the daemon logged so far, over all its starts.
+  var log: String { text(of: "log") }
+
+  func killHard() {
+    daemon.withLock { child in
+      child?.signalGroup(SIGKILL)
+      _ = child?.end(wait: true)
+      child = nil
+    }
+  }
+
+  /// SIGTERM; how it ended.
+  @discardableResult
+  func stop() -> ProcessEnd? {
+    daemon.withLock { child in
+      guard let running = child else { return nil }
+      _ = kill(running.pid, SIGTERM)
+      child = nil
+      return running.end(wait: true)
+    }
+  }
+
+  /// Waits for a daemon that ends by itself.
+  func ended(within seconds: Double = 20) -> ProcessEnd? {
+    let end = Mutex<ProcessEnd?>(nil)
+    _ = eventually(within: seconds) {
+      daemon.withLock { child in
+        guard let found = child?.end() else { return false }
+        end.withLock { $0 = found }
+        child = nil
+        return true
+      }
+    }
+    return end.withLock { $0 }
+  }
+
+  // MARK: The command line
+
+  struct Answer: Sendable {
+    var status: Int32
+    var output: String
+    var problems: String
+    var json: JSONNode? { try? JSONTree.parse(Array(output.utf8)) }
+  }
+
+  /// Runs a command of the program with this installation's configuration.
+  @discardableResult
+  func run(_ words: String..., environment: [String: String] = [:]) throws -> Answer {
+    try run(words, environment: environment)
+  }
+
+  func run(_ words: [String], environment: [String: String] = [:]) throws -> Answer {
+    let number = runs.withLock { count in
+      count += 1
+      return count
+    }
+    let (output, problems) = (".output-\(number)", ".problems-\(number)")
+    let child = try ChildProcess(
+      .init(
+        program: Self.program, arguments: words + ["--config", path + "/pipelines.json"],
+        environment: ["PATH": "/usr/bin:/bin", "HOME": path].merging(environment) { $1 },
+        descriptors: [
+          try Directory("/dev").openDevice("null"), try folder.openOrCreateFile(output),
+          try folder.openOrCreateFile(problems),
+        ], folder: path))
+    let end = child.end(wait: true)
+    defer { for name in [output, problems] { try? folder.remove(name) } }
+    let status: Int32 = if case .exited(let code)? = end { code } else { -1 }
+    return Answer(status: status, output: text(of: output), problems: text(of: problems))
+  }
+
+  /// Hands over a file with this content; its artifact's id.
+  @discardableResult
+  func submit(_ pipeline: String, _ contents: String..., name: String = "file.txt") throws -> String {
+    var words = ["submit", pipeline]
+    for (place, content) in contents.enumerated() {
+      let file = contents.count == 1 ? name : "\(place + 1)-\(name)"
+      try write(file, content)
+      words.append(path + "/" + file)
+    }
+    let answer = try run(words + ["--json"])
+    try #require(answer.status == 0, "submit: \(answer.output) \(answer.problems)")
+    return try #require(answer.json?["artifact"]?.string)
+  }
+
+  /// One pipeline's part of `status --json`.
+  func status(_ pipeline: String) throws -> JSONNode {
+    let answer = try run("status", "--json")
+    let found = answer.json?["pipelines"]?.array?.first { $0["id"]?.string == pipeline }
+    return try #require(found, "\(answer.output) \(answer.problems)")
+  }
+
+  /// Waits until a pipeline is in a state; whether it got there.
+  func reaches(_ pipeline: String, _ state: String, within seconds: Double = 20) throws -> Bool {
+    try eventually(within: seconds) { try status(pipeline)["state"]?.string == state }
+  }
+}
