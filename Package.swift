@@ -139,6 +139,11 @@ targets += [
     path: "Sources/RelayHost",
     swiftSettings: strict),
 ]
+targets += [
+  tests(
+    "RelayPipelinesTests",
+    ["RelayPipelines", "RelayQueue", "RelaySystem", "RelayDelivery", "RelayJSON", "RelayConfig", "RelayTestSupport"])
+]
 
 // The whole, from outside: the built programs against real receivers.
 targets += [

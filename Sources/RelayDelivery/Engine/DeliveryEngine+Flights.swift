@@ -65,6 +65,15 @@ extension DeliveryEngine {
       if runtime.machine.isCancelWanted {
         return feed(runtime, .verdict(number: number, DeliveryVerdict(.cancelled)))
       }
+      if let most = runtime.target?.manifest.maximumBytes, prepared.length > most {
+        return feed(
+          runtime,
+          .verdict(
+            number: number,
+            DeliveryVerdict(
+              .refused, reason: RELAY_REASON_TOO_LARGE,
+              message: "It has \(prepared.length) bytes; this target takes at most \(most).")))
+      }
       let index = Int(part) - 1
       guard artifact.manifest.parts.indices.contains(index) else { return }
       let entry = artifact.manifest.parts[index]
@@ -265,6 +274,9 @@ extension DeliveryEngine {
 
   private func workerEnded(_ runtime: PipelineRuntime, _ end: ProcessEnd, _ problem: String?) {
     let flight = runtime.worker?.flight
+    if flight == nil, runtime.worker?.isLeaving == false {
+      log(.warning, "The target's worker \(problem ?? end.words) between deliveries; nothing was lost.", runtime)
+    }
     endFlightClock(runtime)
     runtime.worker = nil
     loop.setTimer(TimerKey("pipeline \(runtime.id)", "leave"), at: nil)

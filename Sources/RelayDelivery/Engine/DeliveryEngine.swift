@@ -76,7 +76,10 @@ package actor DeliveryEngine {
     act(on: places.setLimit(configuration.workers))
     let wanted = configuration.pipelines.filter { !$0.needsHealthStore }
     let ids = Set(wanted.map(\.id))
-    for (id, runtime) in runtimes where !ids.contains(id) { retire(runtime) }
+    for (id, runtime) in runtimes where !ids.contains(id) {
+      runtime.successor = nil
+      retire(runtime)
+    }
     for pipeline in wanted {
       if let runtime = runtimes[pipeline.id], !runtime.isRetired {
         update(runtime, pipeline, problems[pipeline.id])
@@ -89,7 +92,7 @@ package actor DeliveryEngine {
   private func begin(_ pipeline: PipelineConfiguration, _ problem: String?) {
     if let old = runtimes[pipeline.id] {
       // Its last delivery still runs: the new one begins when that is over, so that there are never two.
-      old.whenIdle.append { [weak self] in self?.assumeIsolated { $0.begin(pipeline, problem) } }
+      old.successor = (pipeline, problem)
       return
     }
     let runtime = PipelineRuntime(pipeline, disk: SerialWork(on: threads))
@@ -153,6 +156,7 @@ package actor DeliveryEngine {
     guard !runtime.machine.isBusy, runtime.worker == nil else { return }
     if runtime.isRetired, runtimes[runtime.id] === runtime {
       runtimes[runtime.id] = nil
+      if let (pipeline, problem) = runtime.successor { begin(pipeline, problem) }
       let waiting = runtime.whenIdle
       runtime.whenIdle = []
       for then in waiting { then() }

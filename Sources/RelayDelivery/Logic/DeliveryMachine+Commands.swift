@@ -5,6 +5,8 @@ import RelaySystem
 /// What people and the configuration say.
 extension DeliveryMachine {
   mutating func command(_ event: DeliveryEvent, _ now: Moment) {
+    // What a person says before the disk was read is about what the disk says: it waits.
+    if activity == .loading, event.needsLoadedState { return early.append(event) }
     switch event {
     case .pause(let byCommand, let byConfiguration):
       if let byConfiguration { isPausedByConfiguration = byConfiguration }
@@ -54,6 +56,16 @@ extension DeliveryMachine {
     guard !isCancelWanted else { return }
     isCancelWanted = true
     actions.append(.cancel)
+  }
+}
+
+extension DeliveryEvent {
+  fileprivate var needsLoadedState: Bool {
+    switch self {
+    case .pause(let byCommand, _): byCommand != nil
+    case .resume, .drop, .changed, .testRequested: true
+    default: false
+    }
   }
 }
 

@@ -8,9 +8,9 @@ extension DeliveryMachine {
     _ sequences: [UInt64], _ found: MarkRecord, _ stopped: Attention?, _ pausedByCommand: Bool, _ now: Moment
   ) {
     guard activity == .loading else { return }
-    let early = queue
+    let arrived = queue
     queue = SequenceQueue(sequences)
-    for sequence in early.all { queue.insert(sequence) }
+    for sequence in arrived.all { queue.insert(sequence) }
     position = found
     isPausedByCommand = pausedByCommand
     activity = .none
@@ -23,6 +23,9 @@ extension DeliveryMachine {
     } else {
       attention = stopped
     }
+    let said = early
+    early = []
+    for event in said { command(event, now) }
   }
 
   /// What is left of a wait that was written down: never longer than the whole wait, whatever the wall clock did.

@@ -55,6 +55,8 @@ package struct DeliveryMachine: Sendable {
   var isCancelWanted = false
   var isStopping = false
   var toDrop: Set<UInt64> = []
+  /// What people said before the disk was read.
+  var early: [DeliveryEvent] = []
   /// What to remove once the mark that says so is on the disk.
   var removals: [UInt64] = []
   /// What the target saved for the delivery that has ended goes once the mark is on the disk.

@@ -30,6 +30,8 @@ package actor TargetDiscovery {
   private var seen: [String: (stamp: TargetScanner.Stamp, target: FoundTarget)] = [:]
   private var isScanning = false
   private var isScanWanted = false
+  private var isFirst = true
+  private let started = WallTime.now
   private var waiting: [@Sendable (TargetCatalogue) -> Void] = []
   private var onChange: @Sendable (TargetCatalogue) -> Void = { _ in }
   private var watch: FolderWatch?
@@ -98,9 +100,15 @@ package actor TargetDiscovery {
         let target = FoundTarget(file: file, state: .broken(reason: reason))
         seen[file] = (stamp, target)
         targets.append(target)
-      case .copied(let stamp, let copy, let sha256):
-        toDescribe.append((file, stamp, copy, sha256))
-        targets.append(FoundTarget(file: file, state: .settling))
+      case .copied(let stamp, let copy, let sha256, let manifest):
+        if let manifest {
+          let target = FoundTarget(file: file, state: state(of: .success(manifest), file, copy, sha256))
+          seen[file] = (stamp, target)
+          targets.append(target)
+        } else {
+          toDescribe.append((file, stamp, copy, sha256))
+          targets.append(FoundTarget(file: file, state: .settling))
+        }
       }
     }
     loop.setTimer(
@@ -114,10 +122,12 @@ package actor TargetDiscovery {
     _ targets: [FoundTarget], _ isSettling: Bool
   ) {
     guard let next = rest.first else { return finish(targets, isSettling) }
-    let isShipped = folders.first { next.file.hasPrefix($0.path + "/") }?.isShipped ?? false
-    describer.describe(next.copy, usesRuntime: isShipped) { [weak self] result in
+    describer.describe(next.copy, usesRuntime: isShipped(next.file)) { [weak self] result in
       self?.assumeIsolated { me in
-        let state = me.state(of: result, next.file, next.copy, next.sha256, isShipped)
+        let state = me.state(of: result, next.file, next.copy, next.sha256)
+        if case .success(let manifest) = result, case .ready = state {
+          me.threads.run { [scanner = me.scanner] in scanner.keep(manifest, of: next.sha256) }
+        }
         let target = FoundTarget(file: next.file, state: state)
         me.seen[next.file] = (next.stamp, target)
         me.describe(rest.dropFirst(), targets.map { $0.file == next.file ? target : $0 }, isSettling)
@@ -126,8 +136,7 @@ package actor TargetDiscovery {
   }
 
   private func state(
-    of result: Result<[UInt8], TargetDescriber.Reason>, _ file: String, _ copy: String, _ sha256: String,
-    _ isShipped: Bool
+    of result: Result<[UInt8], TargetDescriber.Reason>, _ file: String, _ copy: String, _ sha256: String
   ) -> FoundTarget.State {
     switch result {
     case .failure(let reason): return .broken(reason: reason.text)
@@ -138,8 +147,12 @@ package actor TargetDiscovery {
         return .broken(reason: "Its manifest is wrong: \(reasons.joined(separator: "; ")).")
       }
       return .ready(
-        UsableTarget(manifest: manifest, file: file, copy: copy, sha256: sha256, isShipped: isShipped))
+        UsableTarget(manifest: manifest, file: file, copy: copy, sha256: sha256, isShipped: isShipped(file)))
     }
+  }
+
+  private func isShipped(_ file: String) -> Bool {
+    folders.first { file.hasPrefix($0.path + "/") }?.isShipped ?? false
   }
 
   private func finish(_ targets: [FoundTarget], _ isSettling: Bool) {
@@ -151,6 +164,12 @@ package actor TargetDiscovery {
     // Whoever waits for an answer gets one that counts: not while a file is still being copied into the folder.
     if isSettling { return }
     if isScanWanted { return scan() }
+    if isFirst {
+      // What former starts left in the store is needed by nobody.
+      isFirst = false
+      let hashes = Set(new.usable.map(\.sha256))
+      threads.run { [scanner, started] in scanner.removeOthers(than: hashes, before: started) }
+    }
     let satisfied = waiting
     waiting = []
     for then in satisfied { then(new) }

@@ -19,7 +19,8 @@ struct TargetScanner: Sendable {
     case same
     case settling
     case broken(Stamp, reason: String)
-    case copied(Stamp, copy: String, sha256: String)
+    /// `manifest` is what the same bytes said of themselves before.
+    case copied(Stamp, copy: String, sha256: String, manifest: [UInt8]?)
   }
 
   /// A file counts as settled when nothing about it has changed for this long, in nanoseconds.
@@ -27,6 +28,22 @@ struct TargetScanner: Sendable {
 
   /// Where the copies go.
   let store: String
+
+  private static func manifestName(_ sha256: String) -> String { sha256 + ".json" }
+
+  /// Keeps what a target said of itself; losing it costs asking again.
+  func keep(_ manifest: [UInt8], of sha256: String) {
+    try? Directory(store).replace(Self.manifestName(sha256), with: manifest, durable: false)
+  }
+
+  /// Removes copies and manifests that belong to none of these hashes and were made before a moment.
+  func removeOthers(than hashes: Set<String>, before moment: WallTime) {
+    guard let folder = try? Directory(store), let names = try? folder.names() else { return }
+    for name in names where !hashes.contains(String(name.prefix { $0 != "." })) {
+      guard let status = try? folder.status(of: name), status.modified / 1_000_000 < moment.milliseconds else { continue }
+      try? folder.remove(name)
+    }
+  }
 
   /// Every `*.so` in the folders, in order. A folder that can't be read is an entry of its own with the reason.
   func scan(_ folders: [String], known: [String: Stamp], wall: WallTime) -> [(file: String, finding: Finding)] {
@@ -104,7 +121,8 @@ struct TargetScanner: Sendable {
       try output.sync()
       let sha256 = try hasher.finish().hex
       try folder.rename(temporary, to: folder, as: sha256 + ".so")
-      return .copied(stamp, copy: folder.path + "/" + sha256 + ".so", sha256: sha256)
+      let manifest = (try? folder.content(of: Self.manifestName(sha256), limit: 1 << 20)) ?? nil
+      return .copied(stamp, copy: folder.path + "/" + sha256 + ".so", sha256: sha256, manifest: manifest)
     } catch {
       try? folder.remove(temporary)
       throw error

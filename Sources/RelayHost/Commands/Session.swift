@@ -29,6 +29,8 @@ struct Session: Sendable {
 
   /// The use cases over the state folder itself.
   func alone(_ file: ConfigurationFile, _ targets: [String], needsOwner: Bool) throws(Refusal) -> UseCases {
+    // Before the workshop's threads: templates show dates in the configured zone.
+    if let early = file.read(try file.bytes(), targets: []).0 { ProcessTimeZone.adopt(early) }
     let workshop = try Workshop()
     let catalogue = workshop.targets(in: targets)
     let (configuration, problems) = file.read(try file.bytes(), targets: catalogue.manifests)

@@ -70,6 +70,7 @@ package actor Daemon {
     let (first, problems) = file.read(bytes, targets: [])
     guard let first else { throw Self.refusal(file, problems, log) }
     configuration = first
+    ProcessTimeZone.adopt(first)
     // Before any thread is started, so that no thread takes a signal.
     do { signals = try SignalWatch([SIGTERM, SIGINT, SIGHUP]) } catch { throw Refusal(error) }
     do { state = try StateFolder.open(first.state) } catch { throw Refusal(error) }
@@ -175,6 +176,9 @@ package actor Daemon {
 
   /// Puts a configuration into force.
   func put(_ new: Configuration, problems: [String: String] = [:]) {
+    if ProcessTimeZone.name(in: new) != ProcessTimeZone.name(in: configuration) {
+      log.log(LogEntry(.warning, "\"timeZone\" has changed; that takes effect at the next start of the program."))
+    }
     configuration = new
     let isOtherState =
       new.state != state.path && PathRules.resolvingLinks(new.state) != PathRules.resolvingLinks(state.path)
