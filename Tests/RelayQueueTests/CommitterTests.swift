@@ -170,7 +170,7 @@ private final class Results: Sendable {
 
   @Test func `syncing all is left off while it costs more, and tried again after a while`() {
     var choice = SyncChoice()
-    func wants(_ count: Int) -> Bool { choice.wantsAll(waiting: count, syncs: count) }
+    func wants(_ count: Int) -> Bool { choice.wantsAll(count) }
     #expect(!wants(7))
     #expect(wants(8))
     choice.tookSingle(1000, syncs: 10)

@@ -91,4 +91,24 @@ private func withSmallDisk(_ options: String, _ body: (Directory) throws -> Void
       #expect(try pipeline.recover().problems == [])
     }
   }
+
+  @Test func `a pipeline on a file system of its own is synced there`() throws {
+    try withFolder { folder in
+      let path = folder.path + "/state"
+      do { _ = try StateFolder.open(path).pipeline("scans") }
+      let mounted = path + "/pipelines/scans"
+      guard mount("tmpfs", mounted, "tmpfs", 0, "size=1m") == 0 else {
+        return print("skipped: a tmpfs can't be mounted here (\(SystemError.text(of: errno))); run as root")
+      }
+      defer { umount2(mounted, Int32(MNT_DETACH)) }
+      let pipeline = try StateFolder.open(path).pipeline("scans")
+      let source = try file("x", in: pipeline.folder)
+      let staged = try pipeline.stage(limits: noReserve)
+      for _ in 0..<20 { try staged.addPart(name: "x", from: source) }
+      let error = SystemError(call: .syncFileSystem, code: EIO, subject: mounted)
+      FaultDoor.with([Fault(.syncFileSystem, on: mounted, .fails(EIO))]) {
+        #expect(throws: QueueError.notCommitted(error)) { try staged.commit() }
+      }
+    }
+  }
 }

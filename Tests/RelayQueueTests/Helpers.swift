@@ -6,16 +6,18 @@ import Synchronization
 import Testing
 
 /// A folder for one test, removed afterwards.
-func withFolder<T>(_ body: (Directory) throws -> T) throws -> T {
-  var template = Array("/tmp/relay-queue-XXXXXX".utf8CString)
+///
+/// - Parameter parent: `/dev/shm` where the disk would only slow the test down.
+func withFolder<T>(in parent: String = "/tmp", _ body: (Directory) throws -> T) throws -> T {
+  var template = Array("\(parent)/relay-queue-XXXXXX".utf8CString)
   let path = String(cString: try #require(mkdtemp(&template)))
-  defer { try? Directory("/tmp").removeTree(String(path.dropFirst(5))) }
+  defer { try? Directory(parent).removeTree(String(path.dropFirst(parent.utf8.count + 1))) }
   return try body(try Directory(path))
 }
 
 /// A state folder with one pipeline, opened for one test.
-func withPipeline<T>(_ body: (PipelineFolder) throws -> T) throws -> T {
-  try withFolder { folder in
+func withPipeline<T>(in parent: String = "/tmp", _ body: (PipelineFolder) throws -> T) throws -> T {
+  try withFolder(in: parent) { folder in
     let state = try StateFolder.open(folder.path + "/state")
     return try body(try state.pipeline("scans"))
   }

@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `a hundred thousand artifacts are found without opening one`() throws {
-    try withPipeline { pipeline in
+    try withPipeline(in: "/dev/shm") { pipeline in
       for sequence in 1...100_000 { try pipeline.queue.makeFolder(SequenceName.name(UInt64(sequence))) }
       let again = try reopened(pipeline)
       let start = BootTime.now

@@ -253,16 +253,37 @@ import Testing
     }
   }
 
-  @Test func `an artifact has a largest number of parts, and holds few files open`() throws {
-    try withPipeline { pipeline in
+  @Test func `an artifact has at most ten thousand parts, and holds few files open`() throws {
+    try withPipeline(in: "/dev/shm") { pipeline in
       let staged = try pipeline.stage()
       let source = try file("x", in: pipeline.folder)
-      for _ in 0..<200 { try staged.addPart(name: "x", from: source) }
       let open = try Directory("/proc/self/fd").names().count
-      for _ in 0..<200 { try staged.addPart(name: "x", from: source) }
-      #expect(try Directory("/proc/self/fd").names().count < open + 100)
+      for _ in 0..<5_000 { try staged.addPart(name: "x", from: source) }
+      #expect(try Directory("/proc/self/fd").names().count < open + 200)
+      for _ in 0..<5_000 { try staged.addPart(name: "x", from: source) }
       _ = try staged.commit()
-      #expect(try pipeline.openArtifact(1).manifest.parts.count == 400)
+      #expect(try pipeline.openArtifact(1).manifest.parts.count == 10_000)
+      let second = try pipeline.stage()
+      for _ in 0..<10_000 { try second.addPart(name: "x", from: source) }
+      #expect(throws: QueueError.tooManyParts(limit: 10_000)) { try second.addPart(name: "x", from: source) }
+      #expect(try pipeline.queue.names() == ["0000000001"])
+    }
+  }
+
+  @Test func `parts that could not be synced before the commit give up the artifact`() throws {
+    try withPipeline { pipeline in
+      let source = try file("x", in: pipeline.folder)
+      FaultDoor.with([
+        Fault(.syncFileSystem, on: String(pipeline.folder.path.dropLast("/pipelines/scans".count)), .fails(EIO)),
+        Fault(.sync, on: pipeline.queue.path, .fails(EIO)),
+      ]) {
+        #expect(throws: QueueError.self) {
+          let staged = try pipeline.stage()
+          for _ in 0..<100 { try staged.addPart(name: "x", from: source) }
+          _ = try staged.commit()
+        }
+      }
+      #expect(try pipeline.queue.names() == [])
     }
   }
 }

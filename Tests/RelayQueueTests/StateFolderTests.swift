@@ -70,6 +70,26 @@ import Testing
     }
   }
 
+  @Test func `loses a pipeline only when told to, and then whole`() throws {
+    try withFolder { folder in
+      do {
+        let state = try StateFolder.open(folder.path)
+        try submit(["x"], to: try state.pipeline("a"))
+        try submit(["y"], to: try state.pipeline("b"))
+        FaultDoor.with([Fault(.unlink, on: folder.path, .fails(EIO))]) {
+          do { try state.removePipeline("a") } catch { Issue.record(error) }
+        }
+        #expect(try state.pipelineIDsOnDisk() == ["b"])
+        #expect(try state.root.folder("pipelines").names().count == 2)
+        try state.removePipeline("a")
+        #expect(throws: StateError.badPipelineID("..")) { try state.removePipeline("..") }
+      }
+      let state = try StateFolder.open(folder.path)
+      #expect(try state.root.folder("pipelines").names() == ["b"])
+      #expect(try submit(["z"], to: try state.pipeline("a")).sequence == 1)
+    }
+  }
+
   @Test(arguments: [
     "", "-a", "A", "a/b", "..", ".a", "a.b", "ä", String(repeating: "a", count: 64), "a\0", "a b",
   ])

@@ -34,12 +34,7 @@ extension DeliveryEngine {
       move(runtime, sequence) { folder throws(SystemError) in try folder.moveToCorrupt(sequence, reason: reason) }
     case .setAside(let sequence, let part, let attempts, let verdict):
       setAside(runtime, sequence, part, attempts, verdict)
-    case .remove(let sequence):
-      onDisk(runtime) { folder, then in
-        // What can't be removed now is removed by the next recovery: the marks name it.
-        do throws(CommitError) { try folder.remove(sequence) } catch {}
-        then(.removed(sequence: sequence))
-      }
+    case .remove(let sequence): remove(sequence, runtime)
     case .cancel: cancelFlight(runtime)
     case .dismissWorker: dismissWorker(runtime)
     case .eraseDeliveryState: eraseDeliveryState(runtime)
@@ -114,6 +109,29 @@ extension DeliveryEngine {
         // Gone already: there is nothing left to move.
         then(
           error.isMissing ? .movedAway(sequence: sequence) : .moveFailed(sequence: sequence, reason: error.message))
+      }
+    }
+  }
+
+  /// Takes a delivered artifact out of the queue. Until that is on the disk the marks go on naming it, so that it can't
+  /// come back: a removal that fails is tried again.
+  private func remove(_ sequence: UInt64, _ runtime: PipelineRuntime) {
+    guard let folder = runtime.folder else { return }
+    let (id, loop) = (runtime.id, loop)
+    runtime.disk.run { [weak self] in
+      let result = Result { () throws(CommitError) in try folder.remove(sequence) }
+      loop.post { [weak self] in
+        self?.assumeIsolated { me in
+          guard let runtime = me.runtimes[id] else { return }
+          guard case .failure(let error) = result else { return me.feed(runtime, .removed(sequence: sequence)) }
+          me.log(.warning, "A delivered artifact can't be removed yet: \(error.message).", runtime, sequence)
+          loop.setTimer(
+            TimerKey("pipeline \(id)", "remove \(sequence)"),
+            at: BootTime.now.advanced(milliseconds: Self.loadPause)
+          ) { [weak self] in
+            self?.assumeIsolated { me in if let runtime = me.runtimes[id] { me.remove(sequence, runtime) } }
+          }
+        }
       }
     }
   }

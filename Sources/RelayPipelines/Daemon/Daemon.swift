@@ -38,6 +38,7 @@ package actor Daemon {
   var watch: FolderWatch?
   var isStatusDue = false
   var inboxes: [String: InboxRuntime] = [:]
+  var inboxWatch: InboxWatch?
   /// How the program is to end.
   nonisolated let exit = Mutex<Outcome>(.done)
 

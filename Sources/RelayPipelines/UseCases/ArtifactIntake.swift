@@ -11,21 +11,30 @@ struct ArtifactIntake: Sendable {
   let unit: TargetManifest.Unit
   let mailDomain: String?
 
+  /// How the parts are kept and sent.
+  var encoding: PartEncoding? { pipeline.delivery.compressesGzip ? .gzip : nil }
+
   /// An artifact that parts can be added to.
   func stage() throws(Refusal) -> StagedArtifact {
-    let limits = QueueLimits(
-      bytes: pipeline.delivery.maxQueuedBytes, artifacts: Int(clamping: pipeline.delivery.maxQueuedArtifacts))
-    let description = ArtifactDescription(
-      unit: unit == .artifact ? .artifact : .part, mailDomain: mailDomain ?? "relay-host.invalid")
     let folder: PipelineFolder
     do { folder = try state.pipeline(pipeline.id) } catch { throw Refusal(error) }
-    do { return try folder.stage(description, limits: limits) } catch { throw Refusal(error) }
+    do { return try stage(nil, in: folder) } catch { throw Refusal(error) }
+  }
+
+  /// With an identifier: that of an artifact which may have been delivered before.
+  func stage(_ artifact: Identifier?, in folder: PipelineFolder) throws(QueueError) -> StagedArtifact {
+    let limits = QueueLimits(
+      bytes: pipeline.delivery.maxQueuedBytes, artifacts: Int(clamping: pipeline.delivery.maxQueuedArtifacts))
+    return try folder.stage(
+      ArtifactDescription(
+        artifactID: artifact, unit: unit == .artifact ? .artifact : .part,
+        mailDomain: mailDomain ?? "relay-host.invalid"), limits: limits)
   }
 
   /// Copies a file in as the next part.
   func add(_ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact) throws(Refusal) {
     do {
-      try artifact.addPart(name: name, from: file, encode: pipeline.delivery.compressesGzip ? .gzip : nil)
+      try artifact.addPart(name: name, from: file, encode: encoding)
     } catch {
       throw Refusal(error)
     }

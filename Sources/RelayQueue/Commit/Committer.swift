@@ -104,7 +104,7 @@ private struct CommitBatch {
     let syncs = requests.reduce(0) { $0 + $1.syncs }
     guard syncs > 0 else { return }
     let start = BootTime.now
-    if choice.wantsAll(waiting: requests.count, syncs: syncs) {
+    if choice.wantsAll(syncs) {
       try fileSystem.descriptor.syncFileSystem()
       choice.tookAll(BootTime.now.nanoseconds &- start.nanoseconds)
       return
@@ -128,7 +128,7 @@ private struct CommitBatch {
     guard !parents.isEmpty else { return stepped }
     var failures: [ObjectIdentifier: SystemError] = [:]
     let start = BootTime.now
-    if choice.wantsAll(waiting: parents.count, syncs: parents.count) {
+    if choice.wantsAll(parents.count) {
       do throws(SystemError) {
         try fileSystem.descriptor.syncFileSystem()
         choice.tookAll(BootTime.now.nanoseconds &- start.nanoseconds)

@@ -4,7 +4,7 @@
 ///
 /// Syncing all writes out what others have left unsaved as well, so it can be slow for reasons that aren't ours.
 package struct SyncChoice: Sendable {
-  /// From so many waiting on, one sync for all can win.
+  /// From so many files and folders on that wait for their sync, one for all can win.
   package static let leastWaiting = 8
   /// After being found slow, the whole sync is tried again after so many batches.
   package static let retryAfter = 32
@@ -16,9 +16,9 @@ package struct SyncChoice: Sendable {
 
   package init() {}
 
-  package mutating func wantsAll(waiting: Int, syncs: Int) -> Bool {
+  package mutating func wantsAll(_ waiting: Int) -> Bool {
     guard waiting >= Self.leastWaiting else { return false }
-    guard let costOfOne, let costOfAll, costOfAll > costOfOne * Double(syncs) else { return true }
+    guard let costOfOne, let costOfAll, costOfAll > costOfOne * Double(waiting) else { return true }
     passed += 1
     guard passed >= Self.retryAfter else { return false }
     passed = 0

@@ -57,8 +57,8 @@ package final class StagedArtifact: Sendable {
     var uncheckedBytes: Int64 = 0
   }
 
-  /// So many files stay open until the commit; beyond, the oldest is synced at once.
-  private static let mostOpenFiles = 32
+  /// So many files wait, open, for their sync; then all of them are synced at once.
+  private static let mostOpenFiles = 64
   /// The free space is asked for again after so many bytes.
   private static let spaceCheckInterval: Int64 = 8 << 20
 
@@ -148,9 +148,12 @@ extension StagedArtifact {
       pipeline.books.withLock { $0.release(artifacts: 0, bytes: surplus) }
       state.reservedBytes -= surplus
       state.unsynced.append(file)
-      if state.unsynced.count > Self.mostOpenFiles {
-        let oldest = state.unsynced.removeFirst()
-        do throws(SystemError) { try oldest.sync() } catch { throw QueueError(error) }
+      if state.unsynced.count >= Self.mostOpenFiles {
+        let request = CommitRequest(files: state.unsynced)
+        do throws(CommitError) { try pipeline.committer.commit(request) } catch {
+          throw QueueError(error, artifactID: artifactID)
+        }
+        state.unsynced = []
       }
       state.manifest.parts.append(
         Manifest.Part(

@@ -9,8 +9,12 @@ package enum CRC64 {
   }
 
   package static func of(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    ~bytes.reduce(~UInt64(0)) { sum, byte in
-      table[Int(truncatingIfNeeded: (sum ^ UInt64(byte)) & 0xFF)] ^ sum >> 8
+    bytes.withUnsafeBufferPointer { bytes in
+      table.withUnsafeBufferPointer { table in
+        var sum = ~UInt64(0)
+        for byte in bytes { sum = table[Int(truncatingIfNeeded: (sum ^ UInt64(byte)) & 0xFF)] ^ sum >> 8 }
+        return ~sum
+      }
     }
   }
 }

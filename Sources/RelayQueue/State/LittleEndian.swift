@@ -17,7 +17,7 @@ struct LittleEndianWriter {
   mutating func put(_ time: WallTime?) { put(time?.milliseconds ?? 0) }
 
   mutating func pad(to count: Int) {
-    if bytes.count < count { bytes.append(contentsOf: repeatElement(0, count: count - bytes.count)) }
+    if bytes.count < count { bytes += [UInt8](repeating: 0, count: count - bytes.count) }
   }
 }
 

@@ -13,8 +13,11 @@ package final class StateFolder: Sendable {
 
   package let root: Directory
   package let access: Access
-  /// One for all: everything in this folder is on one file system.
+  /// Of the file system that holds this folder.
   package let committer: Committer
+  private let device: UInt64
+  /// Of other file systems, where a person has mounted one on a pipeline's folder: syncing ours would not sync theirs.
+  private let otherCommitters: Mutex<[UInt64: Committer]> = Mutex([:])
   /// Holds the lock as long as it is open.
   private let lock: Descriptor?
   private let pipelines: Mutex<[String: PipelineFolder]>
@@ -37,6 +40,7 @@ package final class StateFolder: Sendable {
       for name in ["targets", "secrets", "templates", "certificates", "pipelines"] {
         _ = try asState { () throws(SystemError) in try root.ensureFolder(name) }
       }
+      try asState { () throws(SystemError) in try finishRemovals(in: try root.folder("pipelines")) }
       return try StateFolder(root, access, lock: lock)
     }
   }
@@ -45,8 +49,26 @@ package final class StateFolder: Sendable {
     self.root = root
     self.access = access
     self.lock = lock
-    committer = try asState { () throws(SystemError) in try Committer(fileSystem: root) }
+    do throws(SystemError) {
+      device = try root.descriptor.status().device
+      committer = try Committer(fileSystem: root)
+    } catch {
+      throw .system(error)
+    }
     pipelines = Mutex([:])
+  }
+
+  /// The committer of the file system that a pipeline's folder is on.
+  private func committer(for id: String, in parent: Directory) throws(SystemError) -> Committer {
+    let folder = try access == .owner ? parent.ensureFolder(id) : parent.folder(id)
+    let device = try folder.descriptor.status().device
+    if device == self.device { return committer }
+    return try otherCommitters.withLock { (others: inout [UInt64: Committer]) throws(SystemError) -> Committer in
+      if let known = others[device] { return known }
+      let new = try Committer(fileSystem: folder)
+      others[device] = new
+      return new
+    }
   }
 
   private static func takeLock(in root: Directory) throws(StateError) -> Descriptor {
@@ -76,45 +98,49 @@ extension StateFolder {
   /// A pipeline's folder, the same object for the same id; as owner, made where it is missing.
   package func pipeline(_ id: String) throws(StateError) -> PipelineFolder {
     guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
-    if let known = pipelines.withLock({ $0[id] }) { return known }
     let parent = try folder("pipelines")
-    let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
-    // Two threads may have opened it: the first one counts, so that there is one lock and one counter.
-    return pipelines.withLock { all in
+    // The lock is held all the time: opened twice at once, one would make marks that the other has just replaced.
+    return try pipelines.withLock { (all: inout [String: PipelineFolder]) throws(StateError) -> PipelineFolder in
       if let known = all[id] { return known }
+      let committer = try asState { () throws(SystemError) in try self.committer(for: id, in: parent) }
+      let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
       all[id] = opened
       return opened
     }
   }
 
-  /// Deletes a pipeline's folder with everything in it; once more has no effect. Nothing of it may be in use.
-  package func removePipeline(_ id: String) throws(StateError) {
-    guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
-    let parent = try folder("pipelines")
-    // Out of sight in one step first: a crash leaves no half of a pipeline behind.
-    let trash = ".trash-\(id)"
-    try asState { () throws(SystemError) in
-      try parent.removeTree(trash)
-      do throws(SystemError) {
-        try parent.rename(id, to: parent, as: trash, exclusive: true)
-        try parent.sync()
-      } catch {
-        guard error.isMissing else { throw error }
-      }
-      try parent.removeTree(trash)
-    }
-    pipelines.withLock { $0[id] = nil }
-  }
-
   /// Folders of pipelines, in the config or not, sorted.
   package func pipelineIDsOnDisk() throws(StateError) -> [String] {
     let parent = try folder("pipelines")
-    return try asState { () throws(SystemError) in
+    return try asState { () throws(SystemError) -> [String] in
       var found: [String] = []
       for name in try parent.names() where Self.isPipelineID(name) {
         if try parent.status(of: name)?.kind == .folder { found.append(name) }
       }
       return found
+    }
+  }
+
+  /// Deletes a pipeline's folder with all that is in it, because a person said so; once more has no effect. Nothing of it
+  /// may be in use. Gone for good on return: files that could not be deleted are left to the next start.
+  package func removePipeline(_ id: String) throws(StateError) {
+    guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
+    let parent = try folder("pipelines")
+    // Out of sight in one step first: a crash leaves no half of a pipeline behind.
+    let trash = SequenceName.trashPrefix + Identifier.random().description
+    try asState { () throws(SystemError) -> Void in
+      do throws(SystemError) { try parent.rename(id, to: parent, as: trash, exclusive: true) } catch {
+        guard error.isMissing else { throw error }
+      }
+      try parent.sync()
+    }
+    pipelines.withLock { $0[id] = nil }
+    try? parent.removeTree(trash)
+  }
+
+  private static func finishRemovals(in pipelines: Directory) throws(SystemError) {
+    for name in try pipelines.names() where name.hasPrefix(SequenceName.trashPrefix) {
+      try? pipelines.removeTree(name)
     }
   }
 
