@@ -153,7 +153,7 @@ targets += [
 ]
 
 // What holds for the repository as a whole.
-targets += [tests("RepositoryTests", ["RelayTestSupport"])]
+targets += [tests("RepositoryTests", ["RelayTestSupport", "relay-host", "relay-worker"])]
 
 let package = Package(
   name: "relay-host",

@@ -4,7 +4,7 @@
 
 The pipeline is idle each time and its spacing is 0. Warm: its worker is there. Cold: the worker was killed while idle, and
 the daemon has noticed. Beside it, on the same disk and to the same receiver: creating and syncing such a file, and `curl -T`. The
-runs of the three take turns, so that a change of the machine's mood meets all of them.
+runs take turns, so that a change of the machine's mood meets all of them.
 """
 
 import os
@@ -50,6 +50,13 @@ def submit(daemon, receiver, folder, name):
     return taken
 
 
+def start_of_program(daemon):
+    """What the command costs before it does anything: most of what a person waits for."""
+    start = time.monotonic_ns()
+    subprocess.run([daemon.relay, "version"], check=True, capture_output=True)
+    return time.monotonic_ns() - start
+
+
 def show(name, values):
     p50, p99 = percentile(values, 0.5) / 1e6, percentile(values, 0.99) / 1e6
     print(f"{name:<34} {len(values):>5} {p50:>9.2f} {p99:>9.2f} {min(values) / 1e6:>9.2f} {max(values) / 1e6:>9.2f}")
@@ -68,10 +75,11 @@ def main():
         sample.write_bytes(os.urandom(SIZE))
         for number in range(5):
             submit(daemon, receiver, daemon.folder, f"first-{number}")
-        floor, peer, warm, cold = [], [], [], []
+        floor, peer, bare, warm, cold = [], [], [], [], []
         for number in range(warm_runs):
             floor.append(sync_floor(daemon.folder, number))
             peer.append(curl(receiver, sample, number))
+            bare.append(start_of_program(daemon))
             warm.append(submit(daemon, receiver, daemon.folder, f"warm-{number}"))
         for number in range(cold_runs):
             daemon.end_workers()
@@ -79,6 +87,7 @@ def main():
         print(f"{'milliseconds, 4 KB':<34} {'runs':>5} {'p50':>9} {'p99':>9} {'least':>9} {'most':>9}")
         show("create and fsync (floor)", floor)
         show("curl -T (keeps nothing)", peer)
+        show("relay-host version (does nothing)", bare)
         show("submit to received, warm", warm)
         show("submit to received, worker gone", cold)
     finally:
