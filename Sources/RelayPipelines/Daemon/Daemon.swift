@@ -37,6 +37,8 @@ package actor Daemon {
   var control: ControlServer?
   var signals: SignalWatch
   var watch: FolderWatch?
+  /// When something was first seen to happen beside the configuration file since it was last read.
+  var firstHint: BootTime?
   var isStatusDue = false
   var inboxes: [String: InboxRuntime] = [:]
   var inboxWatch: InboxWatch?
@@ -70,7 +72,10 @@ package actor Daemon {
     bytes = try file.bytes()
     stamp = file.stamp()
     let (first, problems) = file.read(bytes, targets: [])
-    guard let first else { throw Self.refusal(file, problems, log) }
+    guard let first else {
+      // Nobody has looked for targets yet, so none of them can be missed.
+      throw Self.refusal(file, problems.filter { $0.code != .configUnknownTarget }, log)
+    }
     configuration = first
     ProcessTimeZone.adopt(first)
     // Before any thread is started, so that no thread takes a signal.

@@ -53,6 +53,7 @@ package struct UseCases: Sendable {
       case .remove(let pipeline): return try remove(pipeline)
       case .test(let pipeline): return try test(pipeline)
       case .targets: return targets()
+      case .secretChanged(let name) where context.engine == nil: return try secretChanged(name)
       case .reload, .secretChanged:
         throw Refusal(.unreachable, .controlUnreachable, "No daemon runs that could do this.")
       }
