@@ -20,10 +20,17 @@ extension Daemon {
     lookLater()
   }
 
-  /// A moment after the last event: an editor writes in several steps.
+  /// A moment after the last event: an editor writes in several steps. But not much later than the first one: another
+  /// file of the folder may be written all the time.
   private func lookSoon() {
-    loop.setTimer(TimerKey("configuration", "look"), at: BootTime.now.advanced(milliseconds: 100)) { [weak self] in
+    let now = BootTime.now
+    let latest = lookDeadline ?? now.advanced(milliseconds: 1000)
+    lookDeadline = latest
+    loop.setTimer(
+      TimerKey("configuration", "look"), at: min(now.advanced(milliseconds: 100), latest)
+    ) { [weak self] in
       self?.assumeIsolated { me in
+        me.lookDeadline = nil
         me.reread(force: false)
         me.lookLater()
       }

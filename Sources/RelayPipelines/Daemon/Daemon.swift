@@ -36,6 +36,8 @@ package actor Daemon {
   var control: ControlServer?
   var signals: SignalWatch
   var watch: FolderWatch?
+  /// When the configuration is looked at in any case, after something happened in its folder.
+  var lookDeadline: BootTime?
   var isStatusDue = false
   var inboxes: [String: InboxRuntime] = [:]
   /// How the program is to end.
