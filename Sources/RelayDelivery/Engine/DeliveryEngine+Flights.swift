@@ -149,7 +149,7 @@ extension DeliveryEngine {
     runtime.worker = RunningWorker(number: number, token: token, logAllowance: LineCollector(now: .now))
     try host.assumeIsolated { host in
       try host.send(
-        number, .load(path: target.copy, pipelineID: id, limits: WorkerLimits(memory: 4 << 30, openFiles: 256)))
+        number, .load(path: target.copy, pipelineID: id, limits: .ofTargets))
       try host.send(
         number, .open(settings: SettingsTable.entries(settings), secrets: secrets, settingsJSON: settings.json))
     }

@@ -19,75 +19,47 @@ package struct TargetCheck: Sendable {
     _ pipeline: PipelineConfiguration, _ target: UsableTarget, secrets: [SecretEntry],
     then: @escaping @Sendable (DeliveryVerdict?) -> Void
   ) {
-    let conversation = CheckConversation(then)
-    host.assumeIsolated { host in
-      do {
-        let (cancelRead, cancelWrite) = try UnixSocket.pipe()
-        conversation.cancel = cancelWrite
-        let number = try host.start(usesRuntime: target.isShipped) { conversation.take($0) }
-        let (loop, key) = (host.loop, TimerKey("check \(number)", "patience"))
-        conversation.end = { [weak host] in
-          loop.setTimer(key, at: nil)
-          host?.assumeIsolated { host in try? host.send(number, .leave) }
-        }
-        loop.setTimer(key, at: BootTime.now.advanced(milliseconds: Self.patience)) { [weak host] in
-          conversation.finish(
-            DeliveryVerdict(
-              .retry, reason: RELAY_REASON_TIMEOUT, message: "No answer within \(Self.patience / 1000) s."))
-          host?.assumeIsolated { host in host.signal(number, .kill) }
-        }
-        try host.send(
-          number,
-          .load(path: target.copy, pipelineID: pipeline.id, limits: WorkerLimits(memory: 4 << 30, openFiles: 256)))
-        let settings = pipeline.load.settings
-        try host.send(
-          number,
-          .open(settings: SettingsTable.entries(settings), secrets: secrets, settingsJSON: settings.json))
-        try host.send(number, .check, request: 1, descriptors: [cancelRead])
-      } catch {
-        conversation.finish(DeliveryVerdict(.retry, message: "No worker could be started: \(error.words)"))
-      }
-    }
+    let cancel: (read: Descriptor, write: Descriptor)
+    do { cancel = try UnixSocket.pipe() } catch { return then(DeliveryVerdict(.retry, message: error.message)) }
+    let settings = pipeline.load.settings
+    let worker = ThrowawayWorker(host: host, usesRuntime: target.isShipped, patience: Self.patience)
+    worker.ask(
+      [
+        .init(message: .load(path: target.copy, pipelineID: pipeline.id, limits: .ofTargets)),
+        .init(
+          message: .open(
+            settings: SettingsTable.entries(settings), secrets: secrets, settingsJSON: settings.json)),
+        .init(message: .check, request: 1, descriptors: [cancel.read]),
+      ],
+      // Closing the other end would ask the target to stop: it is held open as long as the conversation lasts.
+      state: Progress(cancel: cancel.write), answer: Self.answer,
+      failed: { DeliveryVerdict(.retry, reason: RELAY_REASON_TIMEOUT, message: $0) }, then: then)
   }
-}
 
-/// What was said so far; used on the loop's thread alone.
-private final class CheckConversation: @unchecked Sendable {
-  // Unchecked: every call comes from the loop's thread, where worker events and timers are delivered.
-  private var then: (@Sendable (DeliveryVerdict?) -> Void)?
-  private var hasCheck = true
-  var end: @Sendable () -> Void = {}
-  /// Held open: closing it would ask the target to stop.
-  var cancel: Descriptor?
+  private struct Progress: Sendable {
+    var cancel: Descriptor
+    var hasCheck = true
+  }
 
-  init(_ then: @escaping @Sendable (DeliveryVerdict?) -> Void) { self.then = then }
-
-  func take(_ event: WorkerEvent) {
+  /// nil waits for more; an answer of nil says that the target can't check.
+  private static let answer: @Sendable (inout Progress, WorkerEvent) -> DeliveryVerdict?? = { progress, event in
     switch event {
-    case .line: break
+    case .line: return .none
     case .ended(let end, let problem):
       let words = problem.map { "broke the protocol of its worker: \($0)" } ?? end.words
-      finish(DeliveryVerdict(.none, message: "The target \(words)."))
+      return DeliveryVerdict(.none, message: "The target \(words).")
     case .frame(let frame):
       switch frame.message {
-      case .loaded(_, let offersCheck, _): hasCheck = offersCheck
-      case .loadFailed(_, let text): finish(DeliveryVerdict(.needsAttention, message: PrintableText.cleaned(text)))
+      case .loaded(_, let offersCheck, _):
+        progress.hasCheck = offersCheck
+        return .none
+      case .loadFailed(_, let text): return DeliveryVerdict(.needsAttention, message: PrintableText.cleaned(text))
       case .opened(let code, let verdict):
-        if let failure = DeliveryEngine.failure(ofOpening: verdict, returnCode: code) {
-          finish(failure)
-        } else if !hasCheck {
-          finish(nil)
-        }
-      case .result(_, let code, let verdict, _): finish(DeliveryEngine.verdict(of: verdict, returnCode: code))
-      default: break
+        if let failure = DeliveryEngine.failure(ofOpening: verdict, returnCode: code) { return failure }
+        return progress.hasCheck ? .none : .some(nil)
+      case .result(_, let code, let verdict, _): return DeliveryEngine.verdict(of: verdict, returnCode: code)
+      default: return .none
       }
     }
-  }
-
-  func finish(_ verdict: DeliveryVerdict?) {
-    guard let then else { return }
-    self.then = nil
-    end()
-    then(verdict)
   }
 }

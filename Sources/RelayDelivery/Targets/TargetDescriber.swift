@@ -8,81 +8,42 @@ struct TargetDescriber: Sendable {
 
   let host: WorkerHost
 
+  struct Reason: Error, Equatable, Sendable {
+    var text: String
+  }
+
   /// - Parameter then: called once on the loop's thread with the manifest's bytes or a reason for people.
   func describe(
     _ copy: String, usesRuntime: Bool, then: @escaping @Sendable (Result<[UInt8], Reason>) -> Void
   ) {
-    let conversation = Conversation(then)
-    host.assumeIsolated { host in
-      do {
-        let number = try host.start(usesRuntime: usesRuntime) { event in conversation.take(event) }
-        let loop = host.loop
-        let key = TimerKey("describe \(number)", "patience")
-        conversation.end = { [weak host] in
-          loop.setTimer(key, at: nil)
-          host?.assumeIsolated { host in try? host.send(number, .leave) }
-        }
-        loop.setTimer(key, at: BootTime.now.advanced(milliseconds: Self.patience)) { [weak host] in
-          conversation.fail("It took longer than \(Self.patience / 1000) s to load and describe itself.")
-          host?.assumeIsolated { host in host.signal(number, .kill) }
-        }
-        try host.send(number, .load(path: copy, pipelineID: "", limits: WorkerLimits()))
-        try host.send(number, .describe)
-      } catch {
-        conversation.fail("No worker could be started: \(error.words)")
-      }
+    let worker = ThrowawayWorker(host: host, usesRuntime: usesRuntime, patience: Self.patience)
+    worker.ask(
+      [.init(message: .load(path: copy, pipelineID: "", limits: WorkerLimits())), .init(message: .describe)],
+      state: [UInt8]?.none, answer: Self.answer,
+      failed: { .failure(Reason(text: "It can't be described. \($0)")) }, then: then)
+  }
+
+  private static let answer: @Sendable (inout [UInt8]?, WorkerEvent) -> Result<[UInt8], Reason>? = { manifest, event in
+    func failure(_ text: String) -> Result<[UInt8], Reason> {
+      .failure(Reason(text: PrintableText.cleaned(text)))
     }
-  }
-
-  struct Reason: Error, Equatable, Sendable {
-    var text: String
-  }
-}
-
-/// What was said so far; used on the loop's thread alone.
-private final class Conversation: @unchecked Sendable {
-  // Unchecked: every call comes from the loop's thread, where worker events and timers are delivered.
-  private var manifest: [UInt8]?
-  private var then: (@Sendable (Result<[UInt8], TargetDescriber.Reason>) -> Void)?
-  var end: @Sendable () -> Void = {}
-
-  init(_ then: @escaping @Sendable (Result<[UInt8], TargetDescriber.Reason>) -> Void) { self.then = then }
-
-  func take(_ event: WorkerEvent) {
     switch event {
+    case .line: return nil
+    case .ended(let end, let problem):
+      return failure("It died while loading or describing itself: \(problem ?? end.words).")
     case .frame(let frame):
       switch frame.message {
-      case .manifest(let bytes): manifest = bytes
-      case .loadFailed(_, let text): fail(text)
+      case .manifest(let bytes):
+        manifest = bytes
+        return nil
+      case .loadFailed(_, let text): return failure(text)
       case .described(let code):
         guard code == 0, let manifest else {
-          return fail(code == 0 ? "It handed over no manifest." : "Its describe function failed with \(code).")
+          return failure(code == 0 ? "It handed over no manifest." : "Its describe function failed with \(code).")
         }
-        finish(.success(manifest))
-      default: break
+        return .success(manifest)
+      default: return nil
       }
-    case .line: break
-    case .ended(let end, let problem): fail("It died while loading or describing itself: \(problem ?? end.words).")
-    }
-  }
-
-  func fail(_ reason: String) { finish(.failure(.init(text: PrintableText.cleaned(reason)))) }
-
-  private func finish(_ result: Result<[UInt8], TargetDescriber.Reason>) {
-    guard let then else { return }
-    self.then = nil
-    end()
-    then(result)
-  }
-}
-
-extension Error {
-  /// What went wrong with a worker, in words.
-  var words: String {
-    switch self {
-    case let error as SystemError: error.message
-    case let error as WireError: error.message
-    default: "\(self)"
     }
   }
 }

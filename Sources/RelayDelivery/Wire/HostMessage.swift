@@ -12,6 +12,9 @@ package struct WorkerLimits: Sendable, Equatable {
   /// Processes and threads of the whole user (`RLIMIT_NPROC`), not of this worker alone.
   package var processes: UInt64?
 
+  /// What a target gets: 4 GiB of address space, since runtimes reserve far more than they use, and 256 open files.
+  package static let ofTargets = WorkerLimits(memory: 4 << 30, openFiles: 256)
+
   package init(memory: UInt64? = nil, openFiles: UInt64? = nil, fileSize: UInt64? = nil, processes: UInt64? = nil) {
     self.memory = memory
     self.openFiles = openFiles

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelaySystem
+import Synchronization
+
+/// A worker that is started for one question, asked, and thrown away.
+struct ThrowawayWorker: Sendable {
+  /// What is sent to it, all in one go.
+  struct Message: Sendable {
+    var message: HostMessage
+    var request: UInt64 = 0
+    var descriptors: [Descriptor] = []
+  }
+
+  let host: WorkerHost
+  /// Whether it is a target that came with the program.
+  var usesRuntime: Bool
+  /// The longest that it may take, in milliseconds.
+  var patience: Int64
+
+  /// Asks, and calls `then` once on the loop's thread.
+  ///
+  /// - Parameters:
+  ///   - state: what `answer` remembers between events.
+  ///   - answer: makes the answer of an event, or nil to wait for more; asked until it gives one, at the latest when the
+  ///     worker has ended.
+  ///   - failed: the answer when no worker could be started or it took too long, in words.
+  func ask<State: Sendable, Answer: Sendable>(
+    _ messages: [Message], state: State, answer: @escaping @Sendable (inout State, WorkerEvent) -> Answer?,
+    failed: @escaping @Sendable (String) -> Answer, then: @escaping @Sendable (Answer) -> Void
+  ) {
+    let conversation = Conversation(state, then)
+    let patience = patience
+    host.assumeIsolated { host in
+      do {
+        let number = try host.start(usesRuntime: usesRuntime) { event in conversation.take(event, answer) }
+        let (loop, key) = (host.loop, TimerKey("worker \(number)", "patience"))
+        conversation.whenDone { [weak host] in
+          loop.setTimer(key, at: nil)
+          host?.assumeIsolated { host in try? host.send(number, .leave) }
+        }
+        loop.setTimer(key, at: BootTime.now.advanced(milliseconds: patience)) { [weak host] in
+          conversation.finish(failed("It took longer than \(patience / 1000) s."))
+          host?.assumeIsolated { host in host.signal(number, .kill) }
+        }
+        for message in messages {
+          try host.send(number, message.message, request: message.request, descriptors: message.descriptors)
+        }
+      } catch {
+        conversation.finish(failed("No worker could be started: \(error.words)"))
+      }
+    }
+  }
+}
+
+/// What was said so far.
+private final class Conversation<State: Sendable, Answer: Sendable>: Sendable {
+  private struct Inner {
+    var state: State
+    var then: (@Sendable (Answer) -> Void)?
+    var done: @Sendable () -> Void = {}
+  }
+  private let inner: Mutex<Inner>
+
+  init(_ state: State, _ then: @escaping @Sendable (Answer) -> Void) {
+    inner = Mutex(Inner(state: state, then: then))
+  }
+
+  func whenDone(_ done: @escaping @Sendable () -> Void) { inner.withLock { $0.done = done } }
+
+  func take(_ event: WorkerEvent, _ answer: (inout State, WorkerEvent) -> Answer?) {
+    if let found = inner.withLock({ $0.then == nil ? nil : answer(&$0.state, event) }) { finish(found) }
+  }
+
+  func finish(_ answer: Answer) {
+    let (then, done) = inner.withLock { inner in
+      defer { inner.then = nil }
+      return (inner.then, inner.done)
+    }
+    guard let then else { return }
+    done()
+    then(answer)
+  }
+}
+
+extension Error {
+  /// What went wrong with a worker, in words.
+  var words: String {
+    switch self {
+    case let error as SystemError: error.message
+    case let error as WireError: error.message
+    default: "\(self)"
+    }
+  }
+}
