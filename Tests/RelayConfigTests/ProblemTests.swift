@@ -100,7 +100,9 @@ import Testing
     ),
     (#"{"from": "health", "range": {"lastDays": 0}}"#, #""transform": {"template": "csv"}"#, ["config.out-of-range"]),
     (#"{"from": "helth"}"#, "", ["config.bad-value"]), (#"{}"#, "", ["config.missing-key"]),
-    (#"{"from": "inbox"}"#, #""trigger": "manual""#, []), (#"{"from": "inbox"}"#, #""trigger": "health-changes""#, []),
+    (#"{"from": "inbox"}"#, #""trigger": "manual""#, ["config.not-yet"]),
+    (#"{"from": "inbox"}"#, #""trigger": "health-changes""#, ["config.not-yet"]),
+    (#"{"from": "inbox"}"#, #""trigger": "arrival""#, []), (#"{"from": "inbox"}"#, #""trigger": {"every": "1h"}"#, []),
   ])
   func `pairs that do not go together are told, each by its own code`(
     extract: String, pipeline: String, codes: [String]

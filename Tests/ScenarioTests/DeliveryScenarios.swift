@@ -14,7 +14,7 @@ import Testing
     let keys = try receiver.requests().map { $0["Idempotency-Key"] ?? "" }
     #expect(Set(keys).count == 3)
     #expect(try host.reaches("web", "idle"))
-    #expect(host.names(in: "relay-data/pipelines/web/queue").isEmpty)
+    #expect(eventually { host.names(in: "relay-data/pipelines/web/queue").isEmpty })
     #expect(host.stop() == .exited(0))
   }
 

@@ -119,9 +119,9 @@ enum PipelinesFile {
     keys: [
       KeyDeclaration("spacing", .duration(0...year), default: .string("1s"), "The time between two deliveries."),
       KeyDeclaration(
-        "retryFirst", .duration(second...year), default: .string("1m"),
+        "retryFirst", .duration(1...year), default: .string("1m"),
         "The wait after the first failure; doubles from there."),
-      KeyDeclaration("retryMax", .duration(second...year), default: .string("6h"), "The longest wait."),
+      KeyDeclaration("retryMax", .duration(1...year), default: .string("6h"), "The longest wait."),
       KeyDeclaration(
         "timeout", .duration(second...86_400_000), default: .string("30s"),
         "How long a delivery may make no progress; never a limit on the whole."),

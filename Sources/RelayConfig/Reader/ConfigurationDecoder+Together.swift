@@ -14,6 +14,30 @@ extension ConfigurationDecoder {
     checkIDs()
     checkInboxes(configuration)
     checkNotify(configuration)
+    tellWhatWaits(configuration)
+  }
+
+  /// Keys that are checked and mean nothing yet: better said than found out.
+  private mutating func tellWhatWaits(_ configuration: Configuration) {
+    // Mistakes come first.
+    if problems.blocksLoading { return }
+    note(root.member("server"), "nothing listens")
+    note(root.member("confinement"), "targets run in processes of their own, but not confined")
+    for (node, pipeline) in zip(pipelineNodes, configuration.pipelines) {
+      note(node.member("notify"), "nobody is told")
+      note(node["delivery"]?.member("keepDelivered"), "what was delivered is removed")
+      guard case .inbox = pipeline.extract else { continue }
+      switch pipeline.trigger {
+      case .arrival, .every: break
+      default: note(node.member("trigger"), "the inbox folder is not looked at; `relay-host submit` works")
+      }
+    }
+  }
+
+  private mutating func note(_ member: JSONMember?, _ consequence: String) {
+    guard let member else { return }
+    problems.add(
+      .configNotYet, "key \"\(member.name)\" has no effect in this version: \(consequence)", at: member.nameRange)
   }
 
   private mutating func checkHealth(_ node: JSONNode, _ pipeline: PipelineConfiguration, _ health: HealthExtract) {

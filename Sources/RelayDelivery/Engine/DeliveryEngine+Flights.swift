@@ -191,12 +191,7 @@ extension DeliveryEngine {
         DeliveryVerdict(
           .needsAttention, reason: RELAY_REASON_SETTINGS, message: "The target can't be loaded: \(text)"))
     case .opened(let code, let verdict):
-      guard code != 0 || verdict.code != RELAY_NONE else { return }
-      var outcome = Self.verdict(of: verdict, returnCode: code)
-      if outcome.code == .delivered {
-        outcome = DeliveryVerdict(.none, message: "The target reported delivered while opening.")
-      }
-      endFlight(runtime, outcome)
+      if let outcome = Self.failure(ofOpening: verdict, returnCode: code) { endFlight(runtime, outcome) }
     case .result(let deliveryID, let code, let verdict, let use):
       result(runtime, frame.requestID, deliveryID, code, verdict, use)
     case .log(let level, let text): targetLog(runtime, level, text)
@@ -211,6 +206,8 @@ extension DeliveryEngine {
     _ use: SourceUse
   ) {
     guard let flight = runtime.worker?.flight, flight.number == requestID, flight.deliveryID == deliveryID else {
+      // A worker whose target didn't open answers the delivery too; that has been told already.
+      guard runtime.worker?.isLeaving != true else { return }
       return log(.warning, "The target reported a result for nothing that is in flight; it was ignored.", runtime)
     }
     var verdict = Self.verdict(of: wire, returnCode: code)
@@ -228,6 +225,19 @@ extension DeliveryEngine {
           reason: "its bytes are not those that were accepted (SHA-256 differs)"))
     }
     endFlight(runtime, verdict)
+  }
+
+  /// Why a target that was opened can't be used; nil when it can. It may only ask for time or for a person.
+  static func failure(ofOpening wire: WireVerdict, returnCode: Int32) -> DeliveryVerdict? {
+    guard returnCode != 0 || wire.code != RELAY_NONE else { return nil }
+    switch wire.code {
+    case RELAY_RETRY, RELAY_NEEDS_ATTENTION:
+      // 1 is how the function says that the verdict counts; anything else is a failure of its own.
+      return verdict(of: wire, returnCode: returnCode == 1 ? 0 : returnCode)
+    case RELAY_NONE: return verdict(of: wire, returnCode: returnCode)
+    default:
+      return DeliveryVerdict(.none, message: "The target reported the verdict \(wire.code) while opening.")
+    }
   }
 
   static func verdict(of wire: WireVerdict, returnCode: Int32) -> DeliveryVerdict {
@@ -288,7 +298,9 @@ extension DeliveryEngine {
       } else if flight.isStalled {
         verdict.message = stallMessage(runtime, flight) + " It didn't stop when asked and was ended."
       } else {
-        verdict.message = "The target \(problem ?? end.words) without a verdict."
+        verdict.message =
+          problem.map { "The target broke the protocol of its worker: \($0)." }
+          ?? "The target \(end.words) without a verdict."
       }
       if flight.isTest {
         endTest(runtime, verdict)

@@ -69,6 +69,9 @@ extension DeliveryEngine {
       runtime.lastSuccess =
         found.records.last { $0.verdict == DeliveryVerdict.Code.delivered.rawValue }?.at ?? found.state.lastSuccess
       let folder = found.folder
+      var position = folder.marks.current
+      // Recovery has removed them; kept on, they would count against the limit of removals for ever.
+      position.pendingRemovals.removeAll { !found.recovery.remaining.contains($0.sequence) }
       // Counting a long backlog must not keep the first delivery waiting.
       threads.run { [weak self, loop] in
         _ = try? folder.measure()
@@ -77,7 +80,7 @@ extension DeliveryEngine {
       feed(
         runtime,
         .loaded(
-          queue: found.recovery.sequences, position: folder.marks.current,
+          queue: found.recovery.sequences, position: position,
           attention: found.state.attention.map {
             Attention(
               code: $0.code, message: $0.message, since: $0.since.milliseconds, fingerprint: $0.settingsFingerprint)

@@ -1,5 +1,5 @@
-import RelayArchive
 // SPDX-License-Identifier: Apache-2.0
+import RelayArchive
 import RelayConfig
 import RelayQueue
 import RelaySystem

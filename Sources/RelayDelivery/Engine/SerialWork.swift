@@ -23,16 +23,13 @@ final class SerialWork: Sendable {
   }
 
   private func next() {
-    let work = state.withLock { state in
-      if state.waiting.isEmpty {
-        state.isRunning = false
-        return Optional<@Sendable () -> Void>.none
-      }
-      return state.waiting.removeFirst()
+    let work = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+    work?()
+    let goesOn = state.withLock { state in
+      state.isRunning = !state.waiting.isEmpty
+      return state.isRunning
     }
-    guard let work else { return }
-    work()
     // Others get their turn in between.
-    threads.run { self.next() }
+    if goesOn { threads.run { self.next() } }
   }
 }

@@ -40,7 +40,6 @@ extension DeliveryMachine {
     guard activity == .opening(artifact.sequence) else { return }
     activity = .none
     diskProblem = nil
-    head = artifact
     if position.headSequence != artifact.sequence || position.headArtifactID != artifact.artifact {
       let wait = (position.waitStarted, position.nextAttempt, position.backoffStep, position.rowMisbehaviours)
       forgetHead()
@@ -48,6 +47,7 @@ extension DeliveryMachine {
       position.headSequence = artifact.sequence
       position.headArtifactID = artifact.artifact
     }
+    head = artifact
     // Marks that claim more parts than there are prove nothing: sending again is safe, skipping isn't.
     if position.headPartsDone >= artifact.partCount { position.headPartsDone = 0 }
   }

@@ -65,14 +65,16 @@ private final class CheckConversation: @unchecked Sendable {
   func take(_ event: WorkerEvent) {
     switch event {
     case .line: break
-    case .ended(let end, let problem): finish(DeliveryVerdict(.none, message: "The target \(problem ?? end.words)."))
+    case .ended(let end, let problem):
+      let words = problem.map { "broke the protocol of its worker: \($0)" } ?? end.words
+      finish(DeliveryVerdict(.none, message: "The target \(words)."))
     case .frame(let frame):
       switch frame.message {
       case .loaded(_, let offersCheck, _): hasCheck = offersCheck
       case .loadFailed(_, let text): finish(DeliveryVerdict(.needsAttention, message: PrintableText.cleaned(text)))
       case .opened(let code, let verdict):
-        if code != 0 || verdict.code != RELAY_NONE {
-          finish(DeliveryEngine.verdict(of: verdict, returnCode: code))
+        if let failure = DeliveryEngine.failure(ofOpening: verdict, returnCode: code) {
+          finish(failure)
         } else if !hasCheck {
           finish(nil)
         }

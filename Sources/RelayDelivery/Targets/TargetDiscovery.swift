@@ -20,6 +20,9 @@ package actor TargetDiscovery {
   /// How often the folders are looked through without a hint, in milliseconds.
   package static let pause: Int64 = 30_000
 
+  /// How long an answer waits for files that keep changing, in milliseconds.
+  static let patience: Int64 = 5_000
+
   nonisolated package let loop: EventLoop
   nonisolated package var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private let describer: TargetDescriber
@@ -28,6 +31,8 @@ package actor TargetDiscovery {
   private let hostVersion: String
   private var folders: [Folder] = []
   private var seen: [String: (stamp: TargetScanner.Stamp, target: FoundTarget)] = [:]
+  /// Since when some file or other has been changing.
+  private var settlingSince: BootTime?
   private var isScanning = false
   private var isScanWanted = false
   private var isFirst = true
@@ -161,8 +166,15 @@ package actor TargetDiscovery {
     let isNew = new != catalogue
     catalogue = new
     if isNew { onChange(new) }
-    // Whoever waits for an answer gets one that counts: not while a file is still being copied into the folder.
-    if isSettling { return }
+    // Whoever waits for an answer gets one that counts: not while a file is still being copied into the folder, unless
+    // that doesn't come to an end.
+    if isSettling {
+      let since = settlingSince ?? .now
+      settlingSince = since
+      if BootTime.now.milliseconds(since: since) < Self.patience { return }
+    } else {
+      settlingSince = nil
+    }
     if isScanWanted { return scan() }
     if isFirst {
       // What former starts left in the store is needed by nobody.

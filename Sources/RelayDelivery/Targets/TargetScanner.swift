@@ -40,8 +40,8 @@ struct TargetScanner: Sendable {
   func removeOthers(than hashes: Set<String>, before moment: WallTime) {
     guard let folder = try? Directory(store), let names = try? folder.names() else { return }
     for name in names where !hashes.contains(String(name.prefix { $0 != "." })) {
-      guard let status = try? folder.status(of: name), status.modified / 1_000_000 < moment.milliseconds else { continue }
-      try? folder.remove(name)
+      let made = (try? folder.status(of: name))?.modified ?? .max
+      if made / 1_000_000 < moment.milliseconds { try? folder.remove(name) }
     }
   }
 

@@ -63,8 +63,22 @@ enum SecretCommands {
 
   /// Lets a running daemon know; whether there is one.
   private static func tell(_ session: Session, _ name: String) throws(Refusal) -> Bool {
-    guard let client = try ControlClient(stateFolder: session.file().places().state) else { return false }
-    return try client.ask(.secretChanged(name: name)).refusal == nil
+    let file = try session.file()
+    let places = try file.places()
+    if let client = try ControlClient(stateFolder: places.state) {
+      return try client.ask(.secretChanged(name: name)).refusal == nil
+    }
+    // Nobody to tell; but a pipeline that had stopped is to go on with the new value at the next start. Where the file
+    // has mistakes that is left to `resume`.
+    if let state = try? StateFolder.open(places.state, access: .observer),
+      !((try? state.pipelineIDsOnDisk()) ?? []).isEmpty,
+      let useCases = try? session.alone(file, places.targets, needsOwner: true)
+    {
+      _ = useCases.answer(.secretChanged(name: name)) { () throws(Refusal) in
+        throw Refusal(.fault, .commandFault, "This command hands over no files.")
+      }
+    }
+    return false
   }
 
   private static func readValue(_ name: String) throws(Refusal) -> [UInt8] {

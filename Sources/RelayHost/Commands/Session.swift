@@ -22,13 +22,19 @@ struct Session: Sendable {
     let file = try file()
     let places = try file.places()
     if let client = try ControlClient(stateFolder: places.state) { return try client.ask(request) }
-    return try alone(file, places.targets, needsOwner: needsOwner).answer(request) { () throws(Refusal) in
+    let noFiles = { () throws(Refusal) -> Descriptor in
       throw Refusal(.fault, .commandFault, "This command hands over no files.")
+    }
+    let (useCases, workshop) = try alone(file, places.targets, needsOwner: needsOwner)
+    guard case .test(let pipeline) = request else { return useCases.answer(request, nextFile: noFiles) }
+    let context = useCases.context
+    return try workshop.withTestEngine(context.configuration, context.state, context.catalogue, pipeline: pipeline) {
+      $0.answer(request, nextFile: noFiles)
     }
   }
 
-  /// The use cases over the state folder itself.
-  func alone(_ file: ConfigurationFile, _ targets: [String], needsOwner: Bool) throws(Refusal) -> UseCases {
+  /// The use cases over the state folder itself, and the workshop that found the targets.
+  func alone(_ file: ConfigurationFile, _ targets: [String], needsOwner: Bool) throws(Refusal) -> (UseCases, Workshop) {
     // Before the workshop's threads: templates show dates in the configured zone.
     if let early = file.read(try file.bytes(), targets: []).0 { ProcessTimeZone.adopt(early) }
     let workshop = try Workshop()
@@ -47,7 +53,7 @@ struct Session: Sendable {
     } catch {
       throw Refusal(error)
     }
-    return UseCases(.init(configuration: configuration, state: state, catalogue: catalogue))
+    return (UseCases(.init(configuration: configuration, state: state, catalogue: catalogue)), workshop)
   }
 
   private static func open(_ path: String, needsOwner: Bool) throws(StateError) -> StateFolder {

@@ -21,7 +21,7 @@ enum SubmitCommand {
         reply = try client.submit(pipeline, names: names) { place throws(Refusal) in try open(paths[place]) }
       } else {
         var next = 0
-        reply = try session.alone(file, places.targets, needsOwner: true)
+        reply = try session.alone(file, places.targets, needsOwner: true).0
           .answer(.submit(pipeline: pipeline, names: names)) { () throws(Refusal) in
             defer { next += 1 }
             return try open(paths[next])

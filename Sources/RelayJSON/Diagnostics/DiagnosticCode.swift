@@ -67,6 +67,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case configProtectedPath = "config.protected-path"
   case configHealthNotRun = "config.health-not-run"
   case configTemplateIgnored = "config.template-ignored"
+  case configNotYet = "config.not-yet"
 
   // Secrets.
   case secretPlainText = "secret.plain-text"
@@ -135,7 +136,8 @@ extension DiagnosticCode {
 
   package var severity: Diagnostic.Severity {
     switch self {
-    case .configHealthNotRun, .configTemplateIgnored, .secretLoosePermissions, .secretShort, .manifestUnknownKey:
+    case .configHealthNotRun, .configTemplateIgnored, .configNotYet, .secretLoosePermissions, .secretShort,
+      .manifestUnknownKey:
       .warning
     default: .error
     }
@@ -189,6 +191,7 @@ extension DiagnosticCode {
     case .configHealthNotRun:
       "this version doesn't run pipelines that read health data; the pipeline is checked and left alone"
     case .configTemplateIgnored: "a setting holds {{ but is not one that is rendered; it is delivered as it stands"
+    case .configNotYet: "the key is known and checked, and what it asks for comes with a later version"
     case .secretPlainText: "a secret is written into the file where only {\"secret\": \"name\"} is taken"
     case .secretNotAllowed: "{\"secret\": \"name\"} stands where no secret is taken"
     case .secretBadName: "the name of a secret is made like an id"

@@ -20,10 +20,16 @@ extension Daemon {
     lookLater()
   }
 
-  /// A moment after the last event: an editor writes in several steps.
+  /// A moment after the last event, since an editor writes in several steps; but not later than a second after the
+  /// first, since in a busy folder (logs, for example) events never end.
   private func lookSoon() {
-    loop.setTimer(TimerKey("configuration", "look"), at: BootTime.now.advanced(milliseconds: 100)) { [weak self] in
+    let now = BootTime.now
+    let first = firstHint ?? now
+    firstHint = first
+    let moment = min(now.advanced(milliseconds: 100), first.advanced(milliseconds: 1000))
+    loop.setTimer(TimerKey("configuration", "look"), at: moment) { [weak self] in
       self?.assumeIsolated { me in
+        me.firstHint = nil
         me.reread(force: false)
         me.lookLater()
       }
@@ -95,7 +101,9 @@ extension Daemon {
         let folders = folders(of: new)
         discovery.assumeIsolated { $0.setFolders(folders) }
       }
+      let old = configuration
       put(new)
+      checkChanged(from: old, to: new)
       for id in before.subtracting(new.pipelines.map(\.id)).sorted() {
         log.log(
           LogEntry(

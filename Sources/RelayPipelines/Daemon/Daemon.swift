@@ -16,6 +16,7 @@ package actor Daemon {
   nonisolated let secrets: SecretKeeper
   nonisolated let file: ConfigurationFile
   nonisolated let threads: WorkThreads
+  nonisolated let host: WorkerHost
   nonisolated let engine: DeliveryEngine
   nonisolated let discovery: TargetDiscovery
   nonisolated let layout: ProgramLayout
@@ -36,6 +37,8 @@ package actor Daemon {
   var control: ControlServer?
   var signals: SignalWatch
   var watch: FolderWatch?
+  /// When something was first seen to happen beside the configuration file since it was last read.
+  var firstHint: BootTime?
   var isStatusDue = false
   var inboxes: [String: InboxRuntime] = [:]
   var inboxWatch: InboxWatch?
@@ -69,7 +72,10 @@ package actor Daemon {
     bytes = try file.bytes()
     stamp = file.stamp()
     let (first, problems) = file.read(bytes, targets: [])
-    guard let first else { throw Self.refusal(file, problems, log) }
+    guard let first else {
+      // Nobody has looked for targets yet, so none of them can be missed.
+      throw Self.refusal(file, problems.filter { $0.code != .configUnknownTarget }, log)
+    }
     configuration = first
     ProcessTimeZone.adopt(first)
     // Before any thread is started, so that no thread takes a signal.
@@ -84,16 +90,13 @@ package actor Daemon {
     } catch {
       throw Refusal(error)
     }
-    let host = WorkerHost(loop: loop, launcher: layout.launcher)
+    host = WorkerHost(loop: loop, launcher: layout.launcher)
     discovery = TargetDiscovery(
       host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version)
     let (keeper, bell) = (secrets, Bell())
     engine = DeliveryEngine(
       host: host, state: state, threads: threads,
-      services: EngineServices(
-        secret: { name throws(SecretProblem) in try keeper.value(name) },
-        renderForTest: { pipeline throws(SecretProblem) in try SettingsTemplates.renderForTest(pipeline) },
-        blank: { keeper.blank($0) }, log: log, changed: { _ in bell.ring() }))
+      services: EngineServices(keeper, log: log) { _ in bell.ring() })
     log.setBlanking { keeper.blank($0) }
     bell.onRing { [weak self] in self?.assumeIsolated { $0.statusChanged() } }
   }

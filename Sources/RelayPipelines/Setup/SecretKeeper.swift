@@ -73,3 +73,13 @@ package final class SecretKeeper: Sendable {
 
   package func blank(_ text: String) -> String { state.withLock { $0.redactor }.redact(text) }
 }
+
+extension EngineServices {
+  /// What the engine needs, from where this program has it.
+  init(_ keeper: SecretKeeper, log: any LogSink, changed: @escaping @Sendable (String) -> Void = { _ in }) {
+    self.init(
+      secret: { name throws(SecretProblem) in try keeper.value(name) },
+      renderForTest: { pipeline throws(SecretProblem) in try SettingsTemplates.renderForTest(pipeline) },
+      blank: { keeper.blank($0) }, log: log, changed: changed)
+  }
+}

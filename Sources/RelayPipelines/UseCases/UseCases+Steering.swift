@@ -42,6 +42,20 @@ extension UseCases {
     }
   }
 
+  /// Lets the pipelines that use a secret go on at the next start, when no daemon runs that could do it now.
+  func secretChanged(_ name: String) throws(Refusal) -> ControlReply {
+    for pipeline in context.configuration.pipelines
+    where pipeline.load.settings.secrets.contains(where: { $0.name == name }) {
+      let folder = try folder(pipeline.id)
+      do {
+        if try folder.stateFile.load().state.attention != nil { try folder.stateFile.update { $0.attention = nil } }
+      } catch {
+        throw Refusal(error)
+      }
+    }
+    return ControlReply(.object(["secret": .text(name)]))
+  }
+
   /// Tries what waits now, without waiting for the end of the backoff.
   func retry(_ id: String) throws(Refusal) -> ControlReply {
     _ = try pipeline(id)

@@ -31,7 +31,7 @@ package struct UseCases: Sendable {
 
   package static let version = "0.1.0"
 
-  let context: Context
+  package let context: Context
 
   package init(_ context: Context) { self.context = context }
 
@@ -53,6 +53,7 @@ package struct UseCases: Sendable {
       case .remove(let pipeline): return try remove(pipeline)
       case .test(let pipeline): return try test(pipeline)
       case .targets: return targets()
+      case .secretChanged(let name) where context.engine == nil: return try secretChanged(name)
       case .reload, .secretChanged:
         throw Refusal(.unreachable, .controlUnreachable, "No daemon runs that could do this.")
       }

@@ -26,6 +26,8 @@ package struct Recovery: Equatable, Sendable {
   /// What is to be delivered, in order.
   package var sequences: [UInt64] = []
   package var problems: [RecoveryProblem] = []
+  /// Done with, but still in the queue folder, because they could not be removed.
+  package var remaining: Set<UInt64> = []
   /// Artifacts that are being written now.
   package var inStaging = 0
 
@@ -76,7 +78,7 @@ extension PipelineFolder {
     entries.sort()
     let record = marks.current
     let isOld = entries.prefix { $0 <= record.completedThrough }
-    for sequence in isOld { settle(sequence, record, &recovery) }
+    for sequence in isOld where !settle(sequence, record, &recovery) { recovery.remaining.insert(sequence) }
     recovery.sequences = Array(entries.dropFirst(isOld.count))
     return recovery
   }
@@ -125,7 +127,8 @@ extension PipelineFolder {
   }
 
   /// An entry that the marks have behind them: removed when they name it as delivered, else set aside.
-  private func settle(_ sequence: UInt64, _ record: MarkRecord, _ recovery: inout Recovery) {
+  /// Whether it has left the queue.
+  private func settle(_ sequence: UInt64, _ record: MarkRecord, _ recovery: inout Recovery) -> Bool {
     let name = SequenceName.name(sequence)
     var reason = "the marks say it was done with, but not that it was delivered"
     if let pending = record.pendingRemovals.first(where: { $0.sequence == sequence }) {
@@ -135,14 +138,16 @@ extension PipelineFolder {
         if try Self.readManifest(in: folder).artifactID == pending.artifactID {
           do throws(CommitError) { try remove(sequence) } catch {
             recovery.problems.append(.failed(path: queue.path + "/" + name, error.cause))
+            return false
           }
-          return
+          return true
         }
         reason = "the marks say that another artifact was delivered under this number"
       } catch {
         if case .unreadable(let cause) = error {
-          if cause.code != ENOENT { recovery.problems.append(.failed(path: queue.path + "/" + name, cause)) }
-          return
+          if cause.code == ENOENT { return true }
+          recovery.problems.append(.failed(path: queue.path + "/" + name, cause))
+          return false
         }
         reason = "the marks say it was delivered, but \(error.message)"
       }
@@ -150,10 +155,12 @@ extension PipelineFolder {
     do throws(SystemError) {
       try moveToCorrupt(sequence, reason: reason)
       recovery.problems.append(.movedToCorrupt(sequence: sequence, reason: reason))
+      return true
     } catch  where error.code == ENOENT {
-      return
+      return true
     } catch {
       recovery.problems.append(.failed(path: queue.path + "/" + name, error))
+      return false
     }
   }
 }

@@ -19,10 +19,17 @@ Nothing but the standard library; the protocol is spoken by hand so that it can 
     /continue/CODE                                         answers 100, reads everything, then answers
     /no-expectations                                       answers 417 to Expect, else 200
     /slow-reader                                           reads 64 KiB a second
+    /pace/MILLISECONDS/CODE                                waits so long after each 64 KiB, then answers
+    /freeze                                                reads the head and nothing more
+    /wait/MILLISECONDS/CODE                                reads everything, waits, then answers
+    /script/NAME                                           behaves as the lines of the file RECORD.NAME say, each a path
+                                                           of the above: the first line for the first request since the
+                                                           file was changed, the last line for all others
 """
 import base64
 import hashlib
 import json
+import os
 import socket
 import ssl
 import struct
@@ -34,6 +41,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 record = open(sys.argv[1], "a", buffering=1)
 lock = threading.Lock()
 connections = 0
+active = 0
+scripts = {}
 
 
 class Gone(Exception):
@@ -96,66 +105,104 @@ def note(number, method, target, headers, length, digest, tail):
     with lock:
         record.write(json.dumps({
             "connection": number, "method": method, "path": target, "headers": headers, "length": length,
-            "sha256": digest, "body": base64.b64encode(tail).decode()}) + "\n")
+            "sha256": digest, "body": base64.b64encode(tail).decode(), "at": int(time.monotonic() * 1000),
+            "active": active}) + "\n")
+
+
+def scripted(name):
+    """The path that the script says for this request."""
+    path = f"{sys.argv[1]}.{name}"
+    with lock, open(path) as file:
+        lines = file.read().splitlines()
+        identity, done = (os.fstat(file.fileno()).st_ino, os.fstat(file.fileno()).st_mtime_ns), 0
+        if scripts.get(name, (None, 0))[0] == identity:
+            done = scripts[name][1]
+        scripts[name] = (identity, done + 1)
+        return lines[min(done, len(lines) - 1)]
+
+
+def count_active(change):
+    global active
+    with lock:
+        active += change
 
 
 def serve(sock, number):
     reader, count = Reader(sock), 0
     while True:
         method, target, _ = reader.line().split(" ", 2)
-        headers = []
-        while line := reader.line():
-            name, _, value = line.partition(":")
-            headers.append([name, value.strip(" ")])
-        fields = {name.lower(): value for name, value in headers}
-        parts, query = urlsplit(target), parse_qs(urlsplit(target).query, keep_blank_values=True)
-        words = [unquote(word) for word in parts.path.strip("/").split("/")]
-        length, count = int(fields.get("content-length", 0)), count + 1
+        count += 1
+        count_active(1)
+        try:
+            exchange(sock, number, reader, count, method, target)
+        finally:
+            count_active(-1)
 
-        def noted(digest="", tail=b""):
-            note(number, method, target, headers, length, digest, tail)
 
-        if words == ["reset", "head"]:
-            noted()
-            reset(sock)
-        if words[0] == "early":
-            noted()
-            answer(sock, int(words[1]), query, ["Connection: close"])
-            sock.shutdown(socket.SHUT_WR)
+def exchange(sock, number, reader, count, method, target):
+    headers = []
+    while line := reader.line():
+        name, _, value = line.partition(":")
+        headers.append([name, value.strip(" ")])
+    fields = {name.lower(): value for name, value in headers}
+    behaviour = scripted(target.split("/")[2]) if target.startswith("/script/") else target
+    parts, query = urlsplit(behaviour), parse_qs(urlsplit(behaviour).query, keep_blank_values=True)
+    words = [unquote(word) for word in parts.path.strip("/").split("/")]
+    length = int(fields.get("content-length", 0))
+
+    def noted(digest="", tail=b""):
+        note(number, method, target, headers, length, digest, tail)
+
+    if words == ["reset", "head"]:
+        noted()
+        reset(sock)
+    if words[0] == "early":
+        noted()
+        answer(sock, int(words[1]), query, ["Connection: close"])
+        sock.shutdown(socket.SHUT_WR)
+        raise Gone
+    if words == ["no-expectations"] and "expect" in fields:
+        noted()
+        answer(sock, 417, query, ["Connection: close"])
+        raise Gone
+    if words == ["reset", "body"]:
+        reader.some(max(1, length // 2))
+        noted()
+        reset(sock)
+    if words[0] == "continue":
+        sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+    if words == ["freeze"]:
+        noted()
+        time.sleep(60)
+    pause = {"slow-reader": 1.0, "pace": int(words[1]) / 1000 if words[0] == "pace" else 0.0}.get(words[0], 0.0)
+    noted(*read_body(reader, length, pause))
+    if words == ["reset", "answer"]:
+        reset(sock)
+    if words == ["close", "answer"] or (words == ["die-second"] and count == 2):
+        raise Gone
+    if words == ["garbage"]:
+        sock.sendall(b"\x00\x01 this is no answer at all\r\n\r\n")
+        raise Gone
+    if words == ["stall"]:
+        reader.fill()
+    if words[0] == "wait":
+        time.sleep(int(words[1]) / 1000)
+        return answer(sock, int(words[2]), query)
+    if words[0] == "pace":
+        return answer(sock, int(words[2]), query)
+    if words[0] in ("trickle", "flood", "cut"):
+        sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\nx")
+        if words == ["cut"]:
             raise Gone
-        if words == ["no-expectations"] and "expect" in fields:
-            noted()
-            answer(sock, 417, query, ["Connection: close"])
-            raise Gone
-        if words == ["reset", "body"]:
-            reader.some(max(1, length // 2))
-            noted()
-            reset(sock)
-        if words[0] == "continue":
-            sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        noted(*read_body(reader, length, 1.0 if words == ["slow-reader"] else 0.0))
-        if words == ["reset", "answer"]:
-            reset(sock)
-        if words == ["close", "answer"] or (words == ["die-second"] and count == 2):
-            raise Gone
-        if words == ["garbage"]:
-            sock.sendall(b"\x00\x01 this is no answer at all\r\n\r\n")
-            raise Gone
-        if words == ["stall"]:
-            reader.fill()
-        if words[0] in ("trickle", "flood", "cut"):
-            sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\nx")
-            if words == ["cut"]:
-                raise Gone
-            while True:
-                sock.sendall(b"x" * (1 if words == ["trickle"] else 65536))
-                time.sleep(0.1 if words == ["trickle"] else 0)
-        if method == "HEAD":
-            answer(sock, int(words[1]), query, body=b"")
-        elif words[0] in ("status", "continue"):
-            answer(sock, int(words[1]), query)
-        else:
-            answer(sock, 200, query, ["X-Request-Id: r-1"])
+        while True:
+            sock.sendall(b"x" * (1 if words == ["trickle"] else 65536))
+            time.sleep(0.1 if words == ["trickle"] else 0)
+    if method == "HEAD":
+        answer(sock, int(words[1]), query, body=b"")
+    elif words[0] in ("status", "continue"):
+        answer(sock, int(words[1]), query)
+    else:
+        answer(sock, 200, query, ["X-Request-Id: r-1"])
 
 
 def handle(sock, number):

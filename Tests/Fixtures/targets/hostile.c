@@ -57,7 +57,7 @@ int32_t relay_target_describe(const relay_host *host) {
   static const char manifest[] =
       "{\"id\": \"org.example.hostile\", \"name\": \"Hostile\", \"version\": \"1\", \"license\": \"Apache-2.0\","
       " \"unit\": \"part\", \"settings\": {\"type\": \"object\", \"required\": [\"mode\"],"
-      " \"properties\": {\"mode\": {\"type\": \"string\"},"
+      " \"properties\": {\"mode\": {\"type\": \"string\"}, \"request\": {\"type\": \"integer\"},"
       " \"file\": {\"type\": \"string\", \"x-relay-access\": \"write\"}}}}";
 #endif
   return host->emit_manifest(host->context, manifest, sizeof manifest - 1);
@@ -254,6 +254,10 @@ static void commit_crime(const relay_host *host, const relay_delivery *delivery)
   if (is("close-line")) close(3);
   if (is("garbage-line")) write_line("GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", 37);
   if (is("forged-result")) forge(host, delivery, 0);
+  if (is("result-then-crash")) {
+    forge(host, delivery, 0);
+    abort();
+  }
   if (is("half-result")) {
     forge(host, delivery, 1);
     abort();

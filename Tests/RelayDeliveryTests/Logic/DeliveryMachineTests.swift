@@ -24,6 +24,16 @@ import Testing
     #expect(it.marked.completedThrough == 2)
   }
 
+  @Test func `an artifact is opened once`() {
+    var it = MachineHarness(artifacts: [1: 3])
+    it.start()
+    for _ in 0..<3 {
+      it.answer(.delivered)
+      it.pass(milliseconds: 1000)
+    }
+    #expect(it.done.count { $0 == .open(sequence: 1) } == 1)
+  }
+
   @Test func `nothing is sent before what was accepted is marked`() {
     var it = MachineHarness(artifacts: [1: 2])
     it.marksFail = true

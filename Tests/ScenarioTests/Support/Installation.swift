@@ -50,7 +50,7 @@ final class Installation: Sendable {
   /// Starts the daemon and waits until it answers.
   func start(environment: [String: String] = [:]) throws {
     try launch(environment: environment)
-    let isUp = try eventually(within: 30) { try self.run("reload").status == 0 }
+    let isUp = try eventually(within: 30) { try !isRunning || run("reload").status == 0 } && isRunning
     try #require(isUp, "the daemon didn't answer; its log: \(log)")
   }
 
@@ -63,6 +63,14 @@ final class Installation: Sendable {
         environment: ["PATH": "/usr/bin:/bin", "HOME": path].merging(environment) { $1 },
         descriptors: [try Directory("/dev").openDevice("null"), log, log], folder: path))
     daemon.withLock { $0 = child }
+  }
+
+  /// Whether the daemon that was started last is still there.
+  private var isRunning: Bool {
+    daemon.withLock { child in
+      if child?.end() != nil { child = nil }
+      return child != nil
+    }
   }
 
   /// The daemon's process number.
@@ -119,24 +127,37 @@ final class Installation: Sendable {
     try run(words, environment: environment)
   }
 
-  func run(_ words: [String], environment: [String: String] = [:]) throws -> Answer {
+  /// - Parameter input: what the command reads from its standard input.
+  @discardableResult
+  func run(_ words: [String], environment: [String: String] = [:], input: String? = nil) throws -> Answer {
+    let child = try begin(words, environment: environment, input: input)
+    return child()
+  }
+
+  /// Starts a command; the answer comes when it has ended.
+  func begin(
+    _ words: [String], environment: [String: String] = [:], input: String? = nil
+  ) throws -> () -> Answer {
     let number = runs.withLock { count in
       count += 1
       return count
     }
-    let (output, problems) = (".output-\(number)", ".problems-\(number)")
+    let (output, problems, given) = (".output-\(number)", ".problems-\(number)", ".input-\(number)")
+    if let input { try write(given, input) }
     let child = try ChildProcess(
       .init(
         program: Self.program, arguments: words + ["--config", path + "/pipelines.json"],
         environment: ["PATH": "/usr/bin:/bin", "HOME": path].merging(environment) { $1 },
         descriptors: [
-          try Directory("/dev").openDevice("null"), try folder.openOrCreateFile(output),
-          try folder.openOrCreateFile(problems),
+          input == nil ? try Directory("/dev").openDevice("null") : try folder.openFile(given),
+          try folder.openOrCreateFile(output), try folder.openOrCreateFile(problems),
         ], folder: path))
-    let end = child.end(wait: true)
-    defer { for name in [output, problems] { try? folder.remove(name) } }
-    let status: Int32 = if case .exited(let code)? = end { code } else { -1 }
-    return Answer(status: status, output: text(of: output), problems: text(of: problems))
+    return { [self] in
+      let end = child.end(wait: true)
+      defer { for name in [output, problems, given] { try? folder.remove(name) } }
+      let status: Int32 = if case .exited(let code)? = end { code } else { -1 }
+      return Answer(status: status, output: text(of: output), problems: text(of: problems))
+    }
   }
 
   /// Hands over a file with this content; its artifact's id.
@@ -158,6 +179,12 @@ final class Installation: Sendable {
     let answer = try run("status", "--json")
     let found = answer.json?["pipelines"]?.array?.first { $0["id"]?.string == pipeline }
     return try #require(found, "\(answer.output) \(answer.problems)")
+  }
+
+  /// The lines of `log --json`, the latest last.
+  func deliveries(_ pipeline: String) throws -> [JSONNode] {
+    let answer = try run("log", pipeline, "-n", "50", "--json")
+    return answer.output.utf8.split(separator: 10).compactMap { try? JSONTree.parse(Array($0)) }
   }
 
   /// Waits until a pipeline is in a state; whether it got there.

@@ -15,7 +15,14 @@ final class Receiver: Sendable {
     var headers: [(name: String, value: String)]
     var sha256: String
     var length: Int64
+    /// What was sent, up to 64 KiB.
+    var body: String
+    /// When it was there whole, in milliseconds of the receiver's clock.
+    var at: Int64
+    /// Requests that were under way at that moment, this one among them.
+    var active: Int64
 
+    var key: String { self["Idempotency-Key"] ?? "" }
     subscript(name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
   }
 
@@ -30,6 +37,13 @@ final class Receiver: Sendable {
   }
 
   deinit { unlink(record) }
+
+  /// What the path /script/NAME does from now on: a path for each request, the last one for all that follow.
+  func script(_ name: String, _ lines: String...) throws {
+    let file = "\(record).\(name)"
+    try File.write(lines.joined(separator: "\n").utf8, to: file + ".new")
+    guard rename(file + ".new", file) == 0 else { throw CallError("rename") }
+  }
 
   func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
@@ -46,9 +60,27 @@ final class Receiver: Sendable {
       }
       return Request(
         connection: node["connection"]?.integer ?? 0, method: node["method"]?.string ?? "", path: found,
-        headers: headers, sha256: node["sha256"]?.string ?? "", length: node["length"]?.integer ?? 0)
+        headers: headers, sha256: node["sha256"]?.string ?? "", length: node["length"]?.integer ?? 0,
+        body: Self.decoded(node["body"]?.string ?? ""), at: node["at"]?.integer ?? 0,
+        active: node["active"]?.integer ?? 0)
     }
   }
+
+  private static func decoded(_ base64: String) -> String {
+    var bytes: [UInt8] = []
+    var (bits, count) = (0, 0)
+    for byte in base64.utf8 {
+      guard let value = alphabet.firstIndex(of: byte) else { break }
+      (bits, count) = ((bits << 6 | value) & 0xFFFF, count + 6)
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   /// A pipeline that posts to a path of this receiver, without spacing unless said otherwise.
   func pipeline(_ id: String, _ path: String, settings: String = "", delivery: String = "\"spacing\": \"0s\"") -> String
