@@ -80,7 +80,7 @@ import Testing
     // Two of them hang for another while.
     try host.submit("good", "fine", name: "good.txt")
     #expect(eventually(within: 5) { host.text(of: "out/good.txt") == "fine" })
-    #expect(eventually(within: 40) { Self.crimes.allSatisfy { !host.deliveries($0.pipeline).isEmpty } })
+    #expect(eventually(within: 40) { Self.crimes.allSatisfy { !host.deliveriesOnDisk($0.pipeline).isEmpty } })
     for crime in Self.crimes { judge(crime, host) }
     #expect(ProcessTable.residentBytes(host.pid) - before < 30 << 20)
     #expect(eventually { ProcessTable.children(of: host.pid).allSatisfy { $0.state != "Z" } })
@@ -91,7 +91,7 @@ import Testing
   }
 
   private func judge(_ crime: Crime, _ host: Installation) {
-    let deliveries = host.deliveries(crime.pipeline)
+    let deliveries = host.deliveriesOnDisk(crime.pipeline)
     #expect(deliveries.count == 1, "\(crime.mode)")
     let message = deliveries.first?["message"]?.string ?? ""
     #expect(deliveries.first?["verdict"]?.string == crime.verdict, "\(crime.mode): \(message)")
@@ -109,7 +109,7 @@ import Testing
         "late", settings: "\"mode\": \"retry-after-huge\"", delivery: "\"spacing\": \"0s\", \"retryFirst\": \"1s\""))
     try host.start()
     try host.submit("late", "x")
-    #expect(eventually { host.deliveries("late").count == 1 })
+    #expect(eventually { host.deliveriesOnDisk("late").count == 1 })
     let text = try host.status("late")["nextAttempt"]?.string ?? ""
     let next = try #require(try host.shell("date -d \(text) +%s").output.split(separator: "\n").first)
     let wait = try #require(Int64(next)) - WallTime.now.milliseconds / 1000
@@ -127,7 +127,7 @@ import Testing
     try host.submit("loud", "x")
     let isDelivered = eventually(within: 30) {
       most = max(most, ProcessTable.residentBytes(host.pid))
-      return host.deliveries("loud").last?["verdict"]?.string == "delivered"
+      return host.deliveriesOnDisk("loud").last?["verdict"]?.string == "delivered"
     }
     #expect(isDelivered)
     #expect(most - before < 8 << 20, "\(before) bytes before, \(most) at most")
@@ -145,8 +145,8 @@ import Testing
     try host.start()
     let before = ProcessTable.residentBytes(host.pid)
     try host.submit("greedy", "x")
-    #expect(eventually(within: 40) { host.deliveries("greedy").count == 1 })
-    #expect(host.deliveries("greedy").first?["verdict"]?.string == "none")
+    #expect(eventually(within: 40) { host.deliveriesOnDisk("greedy").count == 1 })
+    #expect(host.deliveriesOnDisk("greedy").first?["verdict"]?.string == "none")
     #expect(host.queue("greedy").count == 1)
     #expect(ProcessTable.residentBytes(host.pid) - before < 8 << 20)
   }

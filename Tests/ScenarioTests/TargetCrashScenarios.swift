@@ -21,8 +21,8 @@ import Testing
     #expect(status["attention"]?["message"]?.string?.contains("SIGSEGV") == true)
     #expect(host.refused("bad").count == 1)
     #expect(host.queue("bad").count == 2)
-    #expect(host.deliveries("bad").count == 10)
-    #expect(host.deliveries("bad").map { $0["attempt"]?.integer ?? 0 } == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
+    #expect(host.deliveriesOnDisk("bad").count == 10)
+    #expect(host.deliveriesOnDisk("bad").map { $0["attempt"]?.integer ?? 0 } == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
     let listed = try host.run("refused", "bad", "--json").json?["artifacts"]?.array ?? []
     #expect(listed.count == 1)
     #expect(listed.first?["message"]?.string?.contains("5 times on this part") == true)
@@ -31,7 +31,7 @@ import Testing
     // A person says go on, and it is the same again: the rest is set aside, nothing is dropped.
     #expect(try host.run("resume", "bad").status == 0)
     #expect(try host.reaches("bad", "idle"))
-    #expect(host.deliveries("bad").count == 16)
+    #expect(host.deliveriesOnDisk("bad").count == 16)
     #expect(host.refused("bad").count == 3)
     #expect(host.queue("bad").isEmpty)
   }
@@ -105,9 +105,9 @@ import Testing
       #expect(ProcessTable.workers(of: host.pid).count == 1)
     }
     try host.write("gate", "")
-    #expect(eventually { host.deliveries("gated").count == 1 })
+    #expect(eventually { host.deliveriesOnDisk("gated").count == 1 })
     // A host that died in the middle of a send counts no attempt.
-    #expect(host.deliveries("gated").first?["attempt"]?.integer == 1)
+    #expect(host.deliveriesOnDisk("gated").first?["attempt"]?.integer == 1)
     #expect(eventually { host.queue("gated").isEmpty })
   }
 

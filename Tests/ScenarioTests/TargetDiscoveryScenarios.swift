@@ -23,7 +23,7 @@ import Testing
     try host.configure(Installation.filing("files"), Self.gated(host))
     #expect(try eventually { try host.run("status", "mine").status == 0 })
     try host.submit("mine", "hello")
-    #expect(eventually { host.deliveries("mine").last?["message"]?.string == "version 1" })
+    #expect(eventually { host.deliveriesOnDisk("mine").last?["message"]?.string == "version 1" })
     #expect(host.pid == pid && ProcessTable.exists(pid))
   }
 
@@ -42,7 +42,7 @@ import Testing
     #expect(eventually { host.text(of: "out/other.txt") == "meanwhile" })
     #expect(host.queue("mine").count == 1)
     try host.shell("touch gate; cp \(try FixtureTarget.compile("gated")) targets/libmine.so")
-    #expect(eventually(within: 20) { host.deliveries("mine").last?["verdict"]?.string == "delivered" })
+    #expect(eventually(within: 20) { host.deliveriesOnDisk("mine").last?["verdict"]?.string == "delivered" })
     #expect(try host.reaches("mine", "idle"))
     #expect(host.queue("mine").isEmpty)
   }
@@ -59,11 +59,11 @@ import Testing
     #expect(eventually { host.log.contains("at the gate") })
     try host.shell("cp \(try FixtureTarget.compile("gated", ["VERSION=\"2\""])) targets/libmine.so")
     #expect(try eventually(within: 20) { try host.target(file: "libmine.so")?["version"]?.string == "2" })
-    #expect(host.deliveries("mine").isEmpty)
+    #expect(host.deliveriesOnDisk("mine").isEmpty)
     try host.write("gate", "")
-    #expect(eventually { host.deliveries("mine").count == 2 })
-    #expect(host.deliveries("mine").map { $0["message"]?.string } == ["version 1", "version 2"])
-    #expect(host.deliveries("mine").allSatisfy { $0["verdict"]?.string == "delivered" && $0["attempt"]?.integer == 1 })
+    #expect(eventually { host.deliveriesOnDisk("mine").count == 2 })
+    #expect(host.deliveriesOnDisk("mine").map { $0["message"]?.string } == ["version 1", "version 2"])
+    #expect(host.deliveriesOnDisk("mine").allSatisfy { $0["verdict"]?.string == "delivered" && $0["attempt"]?.integer == 1 })
   }
 
   @Test func `a target that is removed leaves its pipeline waiting for a person, and back it goes on`() throws {
@@ -74,14 +74,14 @@ import Testing
     try host.configure(Self.gated(host))
     try host.start()
     try host.submit("mine", "one")
-    #expect(eventually { host.deliveries("mine").count == 1 })
+    #expect(eventually { host.deliveriesOnDisk("mine").count == 1 })
     try host.folder.remove("targets/libmine.so")
     #expect(try host.reaches("mine", "needs-attention"))
     #expect(try host.target(file: "libmine.so") == nil)
     try host.submit("mine", "two")
     #expect(host.queue("mine").count == 1)
     try host.link(compiled, as: "libmine.so")
-    #expect(eventually { host.deliveries("mine").count == 2 })
+    #expect(eventually { host.deliveriesOnDisk("mine").count == 2 })
   }
 
   struct Broken: Sendable {
@@ -131,7 +131,7 @@ import Testing
     // While one of them hangs, others deliver.
     try host.write("gate", "")
     try host.submit("mine", "unhurt")
-    #expect(eventually(within: 5) { host.deliveries("mine").count == 1 })
+    #expect(eventually(within: 5) { host.deliveriesOnDisk("mine").count == 1 })
     for broken in Self.broken {
       let isListed = try eventually(within: 30) {
         try host.target(file: broken.file)?["reason"]?.string?.contains(broken.words) == true
@@ -145,7 +145,7 @@ import Testing
     #expect(host.queue("waits").count == 1)
     #expect(try host.run("targets").output.contains("no ELF header"))
     try host.shell("cp \(try FixtureTarget.compile("hostile")) targets/libtext.so")
-    #expect(eventually(within: 20) { host.deliveries("waits").count == 1 })
+    #expect(eventually(within: 20) { host.deliveriesOnDisk("waits").count == 1 })
     #expect(eventually { ProcessTable.children(of: host.pid).allSatisfy { $0.state != "Z" } })
   }
 

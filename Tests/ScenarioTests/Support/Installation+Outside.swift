@@ -32,7 +32,7 @@ extension Installation {
   }
 
   /// The delivery log of a pipeline as it lies on the disk.
-  func deliveries(_ pipeline: String) -> [JSONNode] {
+  func deliveriesOnDisk(_ pipeline: String) -> [JSONNode] {
     text(of: "relay-data/pipelines/\(pipeline)/deliveries.ndjson").split(separator: "\n").compactMap {
       try? JSONTree.parse(Array($0.utf8))
     }
