@@ -26,8 +26,12 @@ FOUNDATION = re.compile(r"^\s*(?:@\w+ )*(?:public |package |internal |private |f
 XCTEST = re.compile(r"^\s*import XCTest\b")
 SLEEP = re.compile(r"(?<!\.)\b(?:u|nano)?sleep\(|\bTask\.sleep|Thread\.sleep")
 # An executor's checkIsolated is the exception: to end the program is what the language asks of it.
-# The one place that may sleep: the wait of which all tests' waits are made.
-MAY_SLEEP = {"Tests/RelayTestSupport/Eventually.swift"}
+MAY_SLEEP = {
+    # The wait of which all tests' waits are made.
+    "Tests/RelayTestSupport/Eventually.swift",
+    # Waits for nothing: picks the moments at which the daemon is killed.
+    "Tests/ScenarioTests/CrashScenarios.swift",
+}
 # Paths of a machine. The last ones are this machine's own: the checkout, the home and the toolchain.
 FOREIGN = [r"/(?:work|root|opt/swift)/", r"/tmp/(?:brief|build-)"]
 
