@@ -75,7 +75,7 @@ import Testing
     #expect(eventually { ProcessTable.descriptors(host.pid) == before.1 })
     let after = ProcessTable.residentBytes(host.pid)
     #expect(after - before.0 < 3 << 20, "\(before.0) bytes before, \(after) after")
-    #expect(ProcessTable.children(of: host.pid).isEmpty)
+    #expect(eventually { ProcessTable.children(of: host.pid).isEmpty })
     for id in ids { #expect(host.refused(id).count + host.queue(id).count == 30) }
   }
 
