@@ -13,6 +13,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 SOURCES = (".swift", ".c", ".h", ".cpp", ".py", ".sh", ".modulemap")
 
 # What may never stand in the program itself: each of these ends the process, or hides a race, on input that is merely bad.
+# An executor's checkIsolated is the exception: to end the program is what the language asks of it.
 TRAPS = [
     (re.compile(r"\btry!"), "try! ends the program"),
     (re.compile(r"\bas!"), "as! ends the program"),
@@ -25,7 +26,6 @@ REASONED = re.compile(r"@unchecked Sendable|nonisolated\(unsafe\)")
 FOUNDATION = re.compile(r"^\s*(?:@\w+ )*(?:public |package |internal |private |fileprivate )*import Foundation")
 XCTEST = re.compile(r"^\s*import XCTest\b")
 SLEEP = re.compile(r"(?<!\.)\b(?:u|nano)?sleep\(|\bTask\.sleep|Thread\.sleep")
-# An executor's checkIsolated is the exception: to end the program is what the language asks of it.
 MAY_SLEEP = {
     # The wait of which all tests' waits are made.
     "Tests/RelayTestSupport/Eventually.swift",
