@@ -2,7 +2,9 @@
 # `make help` lists what there is.
 SCRATCH ?= .build
 DIST ?= dist
-SWIFT_BUILD = swift build --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error
+# Colours are off because they are part of what the compiler is called with: with them, building in a terminal and in a pipe by
+# turns would build everything anew each time.
+SWIFT_BUILD = swift build --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --no-color-diagnostics
 
 .PHONY: build run test bench soak check format help clean bootstrap
 

@@ -63,7 +63,8 @@ import Testing
     try host.write("gate", "")
     #expect(eventually { host.deliveriesOnDisk("mine").count == 2 })
     #expect(host.deliveriesOnDisk("mine").map { $0["message"]?.string } == ["version 1", "version 2"])
-    #expect(host.deliveriesOnDisk("mine").allSatisfy { $0["verdict"]?.string == "delivered" && $0["attempt"]?.integer == 1 })
+    #expect(host.deliveriesOnDisk("mine").allSatisfy { $0["verdict"]?.string == "delivered" })
+    #expect(host.deliveriesOnDisk("mine").allSatisfy { $0["attempt"]?.integer == 1 })
   }
 
   @Test func `a target that is removed leaves its pipeline waiting for a person, and back it goes on`() throws {

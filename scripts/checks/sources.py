@@ -13,6 +13,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 SOURCES = (".swift", ".c", ".h", ".cpp", ".py", ".sh", ".modulemap")
 
 # What may never stand in the program itself: each of these ends the process, or hides a race, on input that is merely bad.
+# An executor's checkIsolated is the exception: to end the program is what the language asks of it.
 TRAPS = [
     (re.compile(r"\btry!"), "try! ends the program"),
     (re.compile(r"\bas!"), "as! ends the program"),
@@ -25,9 +26,12 @@ REASONED = re.compile(r"@unchecked Sendable|nonisolated\(unsafe\)")
 FOUNDATION = re.compile(r"^\s*(?:@\w+ )*(?:public |package |internal |private |fileprivate )*import Foundation")
 XCTEST = re.compile(r"^\s*import XCTest\b")
 SLEEP = re.compile(r"(?<!\.)\b(?:u|nano)?sleep\(|\bTask\.sleep|Thread\.sleep")
-# An executor's checkIsolated is the exception: to end the program is what the language asks of it.
-# The one place that may sleep: the wait of which all tests' waits are made.
-MAY_SLEEP = {"Tests/RelayTestSupport/Eventually.swift"}
+MAY_SLEEP = {
+    # The wait of which all tests' waits are made.
+    "Tests/RelayTestSupport/Eventually.swift",
+    # Waits for nothing: picks the moments at which the daemon is killed.
+    "Tests/ScenarioTests/CrashScenarios.swift",
+}
 # Paths of a machine. The last ones are this machine's own: the checkout, the home and the toolchain.
 FOREIGN = [r"/(?:work|root|opt/swift)/", r"/tmp/(?:brief|build-)"]
 
