@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 import RelayQueue
 import RelaySystem
 
@@ -49,7 +50,7 @@ extension DeliveryEngine {
     let machine = runtime.machine
     var attention = machine.attention.map { ($0.code, $0.message, Optional(WallTime(milliseconds: $0.since))) }
     if attention == nil, let problem = machine.targetProblem {
-      attention = ("delivery.target-missing", problem, nil)
+      attention = (DiagnosticCode.deliveryTargetMissing.rawValue, problem, nil)
     }
     return PipelineSnapshot(
       id: runtime.id, state: machine.state(at: .now), totals: runtime.folder?.totals ?? QueueTotals(),
