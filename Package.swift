@@ -79,7 +79,6 @@ targets += [
 
 // The ground: the kernel, JSON, archives.
 targets += [
-  library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
   library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
@@ -87,7 +86,7 @@ targets += [
   module("RelaySystem", ["CRelaySystem"]),
   tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
-  module("RelayArchive", ["RelaySystem", "CArchive", "COpenSSL"]),
+  module("RelayArchive", ["RelaySystem", "CZlib", "COpenSSL"]),
   tests("RelayArchiveTests", ["RelayArchive", "RelaySystem"]),
 ]
 

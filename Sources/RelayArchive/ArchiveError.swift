@@ -6,14 +6,14 @@ package enum ArchiveError: Error, Equatable, Sendable {
   case system(SystemError)
   /// OpenSSL has no SHA-256 for us: its configuration forbids it, or there is no memory.
   case hashUnavailable
-  /// libarchive refused, in its own words.
+  /// zlib refused.
   case library(String)
 
   package var message: String {
     switch self {
     case .system(let error): error.message
     case .hashUnavailable: "OpenSSL offers no SHA-256; check its configuration (openssl.cnf)"
-    case .library(let text): "libarchive: \(text)"
+    case .library(let text): "zlib: \(text)"
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CArchive
+import CZlib
 import Glibc
 import RelaySystem
 
@@ -14,50 +14,48 @@ package final class GzipWriter {
     package var digest: Digest
   }
 
-  private let archive: OpaquePointer
-  private let output: Output
+  private static let level: Int32 = 6
+  private static let chunk = 64 * 1024
+
+  private let output: Descriptor
+  private let hasher: SHA256Hasher
+  private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: GzipWriter.chunk, alignment: 16)
+  /// zlib keeps its own pointer to it, so it must not move.
+  private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+  private var size: Int64 = 0
 
   /// Writes at the output's current offset.
   package init(into output: Descriptor) throws(ArchiveError) {
-    self.output = Output(output, try SHA256Hasher())
-    guard let archive = archive_write_new() else { throw .library("no memory") }
-    self.archive = archive
-    let context = Unmanaged.passUnretained(self.output).toOpaque()
-    try check(archive_write_set_format_raw(archive))
-    try check(archive_write_add_filter_gzip(archive))
-    try check(archive_write_set_filter_option(archive, "gzip", "compression-level", "6"))
-    try check(archive_write_set_filter_option(archive, "gzip", "timestamp", nil))
-    // The last block is not filled up with zeros.
-    try check(archive_write_set_bytes_in_last_block(archive, 1))
-    try check(
-      archive_write_open2(
-        archive, context, nil,
-        { _, context, bytes, count in
-          guard let context, let bytes else { return -1 }
-          let output = Unmanaged<Output>.fromOpaque(context).takeUnretainedValue()
-          return output.take(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
-        }, nil, nil))
-    let entry = archive_entry_new()
-    defer { archive_entry_free(entry) }
-    archive_entry_set_filetype(entry, 0o100000)  // AE_IFREG, a macro that Swift does not see
-    try check(archive_write_header(archive, entry))
+    self.output = output
+    hasher = try SHA256Hasher()
+    stream.initialize(to: z_stream())
+    guard relay_deflate_gzip(stream, Self.level) == Z_OK else { throw .library("no memory") }
   }
 
-  deinit { archive_write_free(archive) }
+  deinit {
+    deflateEnd(stream)
+    stream.deallocate()
+    room.deallocate()
+  }
 
   package func write(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
     var rest = bytes
     while !rest.isEmpty {
-      let taken = archive_write_data(archive, rest.baseAddress, rest.count)
-      guard taken > 0 else { throw problem() }
-      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(taken))
+      let piece = rest.prefix(Self.chunk)
+      // zlib reads from it only, though its type says otherwise.
+      stream.pointee.next_in = UnsafeMutablePointer(
+        mutating: piece.base.baseAddress?.advanced(by: piece.startIndex).assumingMemoryBound(to: UInt8.self))
+      stream.pointee.avail_in = UInt32(piece.count)
+      try deflateAll(Z_NO_FLUSH)
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
     }
   }
 
   /// Writes the rest; nothing can be written afterwards.
   package func finish() throws(ArchiveError) -> Outcome {
-    try check(archive_write_close(archive))
-    return Outcome(size: output.size, digest: try output.hasher.finish())
+    stream.pointee.avail_in = 0
+    try deflateAll(Z_FINISH)
+    return Outcome(size: size, digest: try hasher.finish())
   }
 
   /// Compresses all that can be read from `input`, from its current offset to its end.
@@ -74,38 +72,23 @@ package final class GzipWriter {
     }
   }
 
-  private func check(_ code: Int32) throws(ArchiveError) {
-    guard code == ARCHIVE_OK else { throw problem() }
-  }
-
-  private func problem() -> ArchiveError {
-    output.error ?? .library(archive_error_string(archive).map { String(cString: $0) } ?? "unknown error")
-  }
-}
-
-/// Where libarchive's blocks go. It keeps what went wrong, because libarchive can only carry a number.
-private final class Output {
-  let descriptor: Descriptor
-  let hasher: SHA256Hasher
-  var size: Int64 = 0
-  var error: ArchiveError?
-
-  init(_ descriptor: Descriptor, _ hasher: SHA256Hasher) {
-    self.descriptor = descriptor
-    self.hasher = hasher
-  }
-
-  func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard error == nil else { return false }
-    do throws(SystemError) { try descriptor.write(bytes) } catch {
-      self.error = .system(error)
-      return false
+  /// Lets zlib work until it wants more input, or has ended.
+  private func deflateAll(_ flush: Int32) throws(ArchiveError) {
+    while true {
+      stream.pointee.next_out = room.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      stream.pointee.avail_out = UInt32(room.count)
+      let code = deflate(stream, flush)
+      // Nothing to do is no fault.
+      guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else { throw .library("deflate gave \(code)") }
+      let count = room.count - Int(stream.pointee.avail_out)
+      try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      if flush == Z_FINISH ? code == Z_STREAM_END : stream.pointee.avail_out > 0 { return }
     }
-    do throws(ArchiveError) { try hasher.update(bytes) } catch {
-      self.error = error
-      return false
-    }
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
+    do throws(SystemError) { try output.write(bytes) } catch { throw .system(error) }
+    try hasher.update(bytes)
     size += Int64(bytes.count)
-    return true
   }
 }

@@ -66,8 +66,6 @@ package struct ConfigurationFile: Equatable, Sendable {
   /// Where state and targets are: enough to ask the daemon, even if something else in the file is wrong.
   package func places() throws(Refusal) -> (state: String, targets: [String]) {
     let bytes = try bytes()
-    // Without manifests every target is unknown, which blocks nothing.
-    if let configuration = read(bytes, targets: []).0 { return (configuration.state, configuration.targets) }
     let environment = ConfigurationEnvironment.ofProcess()
     let folder = PathRules.absolute(folder, in: environment.currentDirectory)
     let root = JSONTree.parseCollecting(bytes).0
