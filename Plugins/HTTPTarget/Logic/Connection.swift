@@ -117,7 +117,8 @@ private struct Options {
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_CONNECTTIMEOUT, 30)
-    set(CURLOPT_EXPECT_100_TIMEOUT_MS, 1000)
+    // Shorter than the shortest `delivery.timeout`: to wait for the leave to go on is no progress.
+    set(CURLOPT_EXPECT_100_TIMEOUT_MS, 500)
     set(CURLOPT_TCP_KEEPALIVE, 1)
     set(CURLOPT_UPLOAD_BUFFERSIZE, 256 * 1024)
     // An empty proxy also keeps libcurl from looking at the environment.

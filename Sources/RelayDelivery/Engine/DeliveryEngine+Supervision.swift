@@ -18,6 +18,8 @@ extension DeliveryEngine {
     guard var flight = runtime.worker?.flight, let number = runtime.worker?.number else { return }
     if flight.ladder == nil {
       if let offset = try? flight.part.file.offset() { flight.clock.saw(offset: offset, at: now) }
+      // It waits for this program, which is still hashing.
+      if flight.verifyRequest != nil { flight.clock.progressed(at: now) }
       if now >= flight.clock.deadline {
         flight.isStalled = true
         flight.ladder = KillLadder(now: now)

@@ -84,10 +84,23 @@ struct TargetScanner: Sendable {
     do {
       return try copy(file, stamp)
     } catch let error as SystemError {
-      return .broken(stamp, reason: "It can't be copied to \(store): \(error.message).")
+      // Not the file's fault (a full disk, for example): the next look tries again.
+      return .broken(.none, reason: "It can't be copied to \(store): \(error.message).")
     } catch {
       return .broken(stamp, reason: "It can't be hashed.")
     }
+  }
+
+  /// The copy that has the file's bytes, if there is one.
+  private func existingCopy(
+    of file: Descriptor, in folder: Directory
+  ) throws -> (copy: String, sha256: String)? {
+    let wanted = try SHA256Hasher.digest(of: file)
+    let name = wanted.digest.hex + ".so"
+    guard let copy = try? folder.openFile(name), let found = try? SHA256Hasher.digest(of: copy),
+      found.digest == wanted.digest
+    else { return nil }
+    return (folder.path + "/" + name, wanted.digest.hex)
   }
 
   private func copy(_ file: Descriptor, _ stamp: Stamp) throws -> Finding {
@@ -97,6 +110,10 @@ struct TargetScanner: Sendable {
       return .broken(stamp, reason: problem)
     }
     let folder = try Directory.ensure(store)
+    // The copy of an earlier start does; a full disk must not keep what is queued from being delivered.
+    if let known = try existingCopy(of: file, in: folder) {
+      return .copied(stamp, copy: known.copy, sha256: known.sha256)
+    }
     let temporary = ".in-\(Identifier.random())"
     let output = try folder.createFile(temporary, mode: 0o500)
     do {

@@ -44,7 +44,7 @@ struct Session: Sendable {
       let errors = problems.filter { $0.severity == .error }
       throw Refusal(
         .usage, errors.first?.code ?? .configBadValue,
-        "\(file.path) has \(errors.count) mistakes. The first: \(errors.first?.headline ?? "")",
+        "\(file.path) has \(ConfigurationFile.count(errors)). The first: \(errors.first?.headline ?? "")",
         hint: "relay-host check shows all of them")
     }
     let state: StateFolder

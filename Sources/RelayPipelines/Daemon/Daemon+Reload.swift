@@ -80,7 +80,10 @@ extension Daemon {
     isReading = false
     let hadProblem = reloadProblem
     switch result {
-    case .failure(let refusal): reject(refusal.message)
+    case .failure(let refusal):
+      // The same bytes once they can be read again are news.
+      bytes = []
+      reject(refusal.message)
     case .success(nil): break
     case .success(let read?):
       let isSame = read.bytes == bytes && hadProblem == nil
@@ -88,7 +91,7 @@ extension Daemon {
       guard let new = read.configuration else {
         let errors = read.problems.filter { $0.severity == .error }
         for problem in errors { log.log(LogEntry(.error, problem.headline)) }
-        reject("\(file.path) has \(errors.count) mistakes: \(errors.first?.headline ?? "")")
+        reject("\(file.path) has \(ConfigurationFile.count(errors)): \(errors.first?.headline ?? "")")
         break
       }
       reloadProblem = nil

@@ -106,7 +106,8 @@ package actor Daemon {
     let errors = problems.filter { $0.severity == .error }
     for problem in errors { log.log(LogEntry(.error, problem.headline)) }
     return Refusal(
-      .usage, errors.first?.code ?? .commandUsage, "\(file.path) has \(errors.count) mistakes; see the lines above.",
+      .usage, errors.first?.code ?? .commandUsage,
+      "\(file.path) has \(ConfigurationFile.count(errors)); see the lines above.",
       hint: "`relay-host check --config \(file.path)` shows them with their places")
   }
 

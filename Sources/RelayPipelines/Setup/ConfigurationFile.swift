@@ -55,6 +55,11 @@ package struct ConfigurationFile: Equatable, Sendable {
     return (folder, String(path[path.index(after: slash)...]))
   }
 
+  /// "1 mistake", "4 mistakes".
+  package static func count(_ errors: [Diagnostic]) -> String {
+    errors.count == 1 ? "1 mistake" : "\(errors.count) mistakes"
+  }
+
   /// What the file says, with the targets that were found, and everything that is wrong with it.
   package func read(_ bytes: [UInt8], targets: [TargetManifest]) -> (Configuration?, [Diagnostic]) {
     let result = ConfigurationReader.read(

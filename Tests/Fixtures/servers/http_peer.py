@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A receiver that behaves as its path says, for tests of HTTP targets.
 
-    http_peer.py RECORD [CERTIFICATE KEY]
+    http_peer.py RECORD [--port PORT | CERTIFICATE KEY]
 
 Listens on 127.0.0.1, prints the port, appends one JSON line a request to RECORD before it answers, and ends when stdin does.
 Nothing but the standard library; the protocol is spoken by hand so that it can be broken by hand.
@@ -219,14 +219,16 @@ def handle(sock, number):
             pass
 
 
-context = None
-if len(sys.argv) > 2:
+context, port = None, 0
+if sys.argv[2:3] == ["--port"]:
+    port = int(sys.argv[3])
+elif len(sys.argv) > 2:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[2], sys.argv[3])
     if len(sys.argv) > 4:
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(sys.argv[4])
-listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+listener = socket.create_server(("127.0.0.1", port), backlog=128)
 
 
 def accept():

@@ -163,6 +163,11 @@ final class Installation: Sendable {
   /// Hands over a file with this content; its artifact's id.
   @discardableResult
   func submit(_ pipeline: String, _ contents: String..., name: String = "file.txt") throws -> String {
+    try submit(pipeline, contents, name: name)
+  }
+
+  @discardableResult
+  func submit(_ pipeline: String, _ contents: [String], name: String = "file.txt") throws -> String {
     var words = ["submit", pipeline]
     for (place, content) in contents.enumerated() {
       let file = contents.count == 1 ? name : "\(place + 1)-\(name)"

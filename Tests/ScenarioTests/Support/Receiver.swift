@@ -30,9 +30,11 @@ final class Receiver: Sendable {
   private let child: Child
   private let record: String
 
-  init() throws {
+  /// - Parameter port: nil takes one that is free.
+  init(port wanted: Int? = nil) throws {
     record = TemporaryFolder.shared.path("receiver-\(Identifier.random()).ndjson")
-    child = try Child(["python3", Repository.path("Tests/Fixtures/servers/http_peer.py"), record])
+    let choice = wanted.map { ["--port", "\($0)"] } ?? []
+    child = try Child(["python3", Repository.path("Tests/Fixtures/servers/http_peer.py"), record] + choice)
     port = try #require(Int(child.line()))
   }
 
