@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelayConfig
 import RelayDelivery
 import RelayJSON
@@ -15,20 +16,62 @@ struct Session: Sendable {
 
   func file() throws(Refusal) -> ConfigurationFile { try ConfigurationFile.find(named: configuration) }
 
+  /// Who does what a command asks for.
+  enum Way {
+    case daemon(ControlClient)
+    case alone(UseCases)
+  }
+
+  /// How long a command waits for another one, or for a daemon that starts or stops, in milliseconds.
+  private static let patience: Int64 = 20_000
+
   /// Asks the daemon, or does it alone.
   ///
   /// - Parameter needsOwner: whether it changes something, so that without a daemon the state folder has to be locked.
   func ask(_ request: ControlRequest, needsOwner: Bool) throws(Refusal) -> ControlReply {
+    switch try way(needsOwner: needsOwner) {
+    case .daemon(let client): return try client.ask(request)
+    case .alone(let useCases):
+      return useCases.answer(request) { () throws(Refusal) in
+        throw Refusal(.fault, .commandFault, "This command hands over no files.")
+      }
+    }
+  }
+
+  /// The daemon where one answers, else the state folder itself. One that is in use without a daemon that answers is
+  /// another command's, or a daemon's that starts or stops: that is waited for.
+  func way(needsOwner: Bool) throws(Refusal) -> Way {
     let file = try file()
     let places = try file.places()
-    if let client = try ControlClient(stateFolder: places.state) { return try client.ask(request) }
-    return try alone(file, places.targets, needsOwner: needsOwner).answer(request) { () throws(Refusal) in
-      throw Refusal(.fault, .commandFault, "This command hands over no files.")
+    if let client = try ControlClient(stateFolder: places.state) { return .daemon(client) }
+    let (configuration, catalogue) = try read(file, places.targets)
+    let deadline = BootTime.now.advanced(milliseconds: Self.patience)
+    while true {
+      do throws(StateError) {
+        let state = try Self.open(configuration.state, needsOwner: needsOwner)
+        return .alone(UseCases(.init(configuration: configuration, state: state, catalogue: catalogue)))
+      } catch {
+        guard case .inUse = error, BootTime.now < deadline else { throw Refusal(error) }
+      }
+      if let client = try ControlClient(stateFolder: places.state) { return .daemon(client) }
+      usleep(20_000)
     }
   }
 
   /// The use cases over the state folder itself.
   func alone(_ file: ConfigurationFile, _ targets: [String], needsOwner: Bool) throws(Refusal) -> UseCases {
+    let (configuration, catalogue) = try read(file, targets)
+    do throws(StateError) {
+      let state = try Self.open(configuration.state, needsOwner: needsOwner)
+      return UseCases(.init(configuration: configuration, state: state, catalogue: catalogue))
+    } catch {
+      throw Refusal(error)
+    }
+  }
+
+  private func read(
+    _ file: ConfigurationFile, _ targets: [String]
+  ) throws(Refusal) -> (Configuration, TargetCatalogue) {
     let workshop = try Workshop()
     let catalogue = workshop.targets(in: targets)
     let (configuration, problems) = file.read(try file.bytes(), targets: catalogue.manifests)
@@ -39,13 +82,7 @@ struct Session: Sendable {
         "\(file.path) has \(errors.count) mistakes. The first: \(errors.first?.headline ?? "")",
         hint: "relay-host check shows all of them")
     }
-    let state: StateFolder
-    do throws(StateError) {
-      state = try Self.open(configuration.state, needsOwner: needsOwner)
-    } catch {
-      throw Refusal(error)
-    }
-    return UseCases(.init(configuration: configuration, state: state, catalogue: catalogue))
+    return (configuration, catalogue)
   }
 
   private static func open(_ path: String, needsOwner: Bool) throws(StateError) -> StateFolder {
@@ -53,10 +90,15 @@ struct Session: Sendable {
     do {
       return try StateFolder.open(path, access: .observer)
     } catch {
-      // Before its first start there is nothing to look at: it is made.
-      if case .system(let cause) = error, cause.isMissing { return try StateFolder.open(path) }
-      throw error
+      guard case .system(let cause) = error, cause.isMissing else { throw error }
     }
+    // Before its first start there is nothing to look at, and looking makes nothing: a folder that is gone again.
+    var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/relay-host-XXXXXX".utf8CString)
+    guard let made = mkdtemp(&template) else {
+      throw .system(SystemError(call: .makeDirectory, code: errno, subject: "a temporary folder"))
+    }
+    defer { rmdir(made) }
+    return try StateFolder.open(String(cString: made), access: .observer)
   }
 }
 
