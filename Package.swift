@@ -148,7 +148,8 @@ targets += [
 targets += [
   tests(
     "ScenarioTests",
-    ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker"])
+    ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker"],
+    exclude: ["Golden"])
 ]
 
 // What holds for the repository as a whole.

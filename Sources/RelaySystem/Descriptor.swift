@@ -16,6 +16,24 @@ package final class Descriptor: Sendable {
 
   deinit { Glibc.close(number) }
 
+  /// Opens for reading what a person named, in any bytes, following links. Never waits on a FIFO.
+  package static func open(named path: [CChar]) throws(SystemError) -> Descriptor {
+    // The terminating zero is put here, so that no name can be read beyond its end.
+    let bytes = Array(path.prefix { $0 != 0 }) + [0]
+    let text = String(decoding: bytes.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let number = try invoke(.open, on: text) {
+      Int(relay_open_at(AT_FDCWD, bytes, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0))
+    }
+    return Descriptor(owning: Int32(number), path: text)
+  }
+
+  /// A second descriptor of this process's standard input.
+  package static func ofStandardInput() throws(SystemError) -> Descriptor {
+    Descriptor(
+      owning: Int32(try invoke(.open, on: "standard input") { Int(fcntl(0, F_DUPFD_CLOEXEC, 3)) }),
+      path: "standard input")
+  }
+
   /// A second descriptor of the same open file: both share one offset.
   package func duplicate() throws(SystemError) -> Descriptor {
     let copy = try invoke(.open, on: path) { Int(fcntl(number, F_DUPFD_CLOEXEC, 3)) }

@@ -179,7 +179,9 @@ package actor TargetDiscovery {
     if isFirst {
       // What former starts left in the store is needed by nobody.
       isFirst = false
-      let hashes = Set(new.usable.map(\.sha256))
+      // Also of those whose id is taken: they may come into their own.
+      let ready = seen.values.compactMap { if case .ready(let usable) = $0.target.state { usable.sha256 } else { nil } }
+      let hashes = Set(ready)
       threads.run { [scanner, started] in scanner.removeOthers(than: hashes, before: started) }
     }
     let satisfied = waiting

@@ -31,6 +31,10 @@ struct TargetScanner: Sendable {
 
   private static func manifestName(_ sha256: String) -> String { sha256 + ".json" }
 
+  private func kept(_ sha256: String, in folder: Directory) -> [UInt8]? {
+    (try? folder.content(of: Self.manifestName(sha256), limit: 1 << 20)) ?? nil
+  }
+
   /// Keeps what a target said of itself; losing it costs asking again.
   func keep(_ manifest: [UInt8], of sha256: String) {
     try? Directory(store).replace(Self.manifestName(sha256), with: manifest, durable: false)
@@ -112,7 +116,7 @@ struct TargetScanner: Sendable {
     let folder = try Directory.ensure(store)
     // The copy of an earlier start does; a full disk must not keep what is queued from being delivered.
     if let known = try existingCopy(of: file, in: folder) {
-      return .copied(stamp, copy: known.copy, sha256: known.sha256)
+      return .copied(stamp, copy: known.copy, sha256: known.sha256, manifest: kept(known.sha256, in: folder))
     }
     let temporary = ".in-\(Identifier.random())"
     let output = try folder.createFile(temporary, mode: 0o500)
@@ -138,8 +142,8 @@ struct TargetScanner: Sendable {
       try output.sync()
       let sha256 = try hasher.finish().hex
       try folder.rename(temporary, to: folder, as: sha256 + ".so")
-      let manifest = (try? folder.content(of: Self.manifestName(sha256), limit: 1 << 20)) ?? nil
-      return .copied(stamp, copy: folder.path + "/" + sha256 + ".so", sha256: sha256, manifest: manifest)
+      return .copied(
+        stamp, copy: folder.path + "/" + sha256 + ".so", sha256: sha256, manifest: kept(sha256, in: folder))
     } catch {
       try? folder.remove(temporary)
       throw error

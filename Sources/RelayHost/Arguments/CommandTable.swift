@@ -141,15 +141,17 @@ enum CommandTable {
       Commands:
 
       """
-    let width = entries.map(\.syntax.name.count).max() ?? 0
+    let forDaemon = (daemon.options + CommandSyntax.common).map { option in
+      (option.name + (option.value.map { " \($0)" } ?? ""), option.help)
+    }
+    let width = (entries.map(\.syntax.name) + forDaemon.map(\.0)).map(\.count).max() ?? 0
     for entry in entries {
       text += "  \(entry.syntax.name)\(String(repeating: " ", count: width - entry.syntax.name.count + 2))"
       text += "\(entry.syntax.summary)\n"
     }
     text += "\nOptions of the daemon:\n"
-    for option in daemon.options + CommandSyntax.common {
-      let name = option.name + (option.value.map { " \($0)" } ?? "")
-      text += "  \(name)\(String(repeating: " ", count: max(1, width + 2 - name.count)))\(option.help)\n"
+    for (name, help) in forDaemon {
+      text += "  \(name)\(String(repeating: " ", count: width - name.count + 2))\(help)\n"
     }
     text += """
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 
 /// A command line that fits its command's syntax.
 struct ParsedArguments: Sendable {
@@ -35,14 +36,16 @@ extension CommandSyntax {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
       guard let option = known.first(where: { $0.name == name || ($0.name == "--help" && name == "-h") }) else {
-        throw UsageError(message: "unknown option \(name)", usage: usage)
+        let hint = Suggestion.hint(for: name, among: known.map(\.name)).map { " (\($0))" } ?? ""
+        throw UsageError(message: "unknown option \(name)\(hint)", usage: usage)
       }
       if option.value == nil {
         guard parts.count == 1 else { throw UsageError(message: "\(name) takes no value", usage: usage) }
         parsed.flags.insert(option.name)
       } else if parts.count == 2 {
         parsed.values[option.name] = String(parts[1])
-      } else if let value = rest.popFirst() {
+      } else if let value = rest.first, !known.contains(where: { $0.name == value }) {
+        rest.removeFirst()
         parsed.values[option.name] = value
       } else {
         throw UsageError(message: "\(name) needs a value", usage: usage)

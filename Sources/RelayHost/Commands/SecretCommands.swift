@@ -72,7 +72,7 @@ enum SecretCommands {
     // has mistakes that is left to `resume`.
     if let state = try? StateFolder.open(places.state, access: .observer),
       !((try? state.pipelineIDsOnDisk()) ?? []).isEmpty,
-      let (useCases, _) = try? session.alone(file, places.targets, needsOwner: true)
+      case .alone(let useCases, _)? = try? session.way(needsOwner: true)
     {
       _ = useCases.answer(.secretChanged(name: name)) { () throws(Refusal) in
         throw Refusal(.fault, .commandFault, "This command hands over no files.")

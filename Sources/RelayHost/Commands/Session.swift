@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelayConfig
 import RelayDelivery
 import RelayJSON
@@ -15,26 +16,55 @@ struct Session: Sendable {
 
   func file() throws(Refusal) -> ConfigurationFile { try ConfigurationFile.find(named: configuration) }
 
+  /// Who does what a command asks for.
+  enum Way {
+    case daemon(ControlClient)
+    /// With the workshop that found the targets and keeps their copies.
+    case alone(UseCases, Workshop)
+  }
+
+  /// How long a command waits for another one, or for a daemon that starts or stops, in milliseconds.
+  private static let patience: Int64 = 20_000
+
   /// Asks the daemon, or does it alone.
   ///
   /// - Parameter needsOwner: whether it changes something, so that without a daemon the state folder has to be locked.
   func ask(_ request: ControlRequest, needsOwner: Bool) throws(Refusal) -> ControlReply {
-    let file = try file()
-    let places = try file.places()
-    if let client = try ControlClient(stateFolder: places.state) { return try client.ask(request) }
     let noFiles = { () throws(Refusal) -> Descriptor in
       throw Refusal(.fault, .commandFault, "This command hands over no files.")
     }
-    let (useCases, workshop) = try alone(file, places.targets, needsOwner: needsOwner)
-    guard case .test(let pipeline) = request else { return useCases.answer(request, nextFile: noFiles) }
-    let context = useCases.context
-    return try workshop.withTestEngine(context.configuration, context.state, context.catalogue, pipeline: pipeline) {
-      $0.answer(request, nextFile: noFiles)
+    switch try way(needsOwner: needsOwner) {
+    case .daemon(let client): return try client.ask(request)
+    case .alone(let useCases, let workshop):
+      guard case .test(let pipeline) = request else { return useCases.answer(request, nextFile: noFiles) }
+      return try workshop.withTestEngine(useCases.context, pipeline: pipeline) { $0.answer(request, nextFile: noFiles) }
     }
   }
 
-  /// The use cases over the state folder itself, and the workshop that found the targets.
-  func alone(_ file: ConfigurationFile, _ targets: [String], needsOwner: Bool) throws(Refusal) -> (UseCases, Workshop) {
+  /// The daemon where one answers, else the state folder itself. One that is in use without a daemon that answers is
+  /// another command's, or a daemon's that starts or stops: that is waited for.
+  func way(needsOwner: Bool) throws(Refusal) -> Way {
+    let file = try file()
+    let places = try file.places()
+    if let client = try ControlClient(stateFolder: places.state) { return .daemon(client) }
+    let (configuration, catalogue, workshop) = try read(file, places.targets)
+    let deadline = BootTime.now.advanced(milliseconds: Self.patience)
+    while true {
+      do throws(StateError) {
+        let state = try Self.open(configuration.state, needsOwner: needsOwner)
+        return .alone(
+          UseCases(.init(configuration: configuration, state: state, catalogue: catalogue)), workshop)
+      } catch {
+        guard case .inUse = error, BootTime.now < deadline else { throw Refusal(error) }
+      }
+      if let client = try ControlClient(stateFolder: places.state) { return .daemon(client) }
+      usleep(20_000)
+    }
+  }
+
+  private func read(
+    _ file: ConfigurationFile, _ targets: [String]
+  ) throws(Refusal) -> (Configuration, TargetCatalogue, Workshop) {
     // Before the workshop's threads: templates show dates in the configured zone.
     if let early = file.read(try file.bytes(), targets: []).0 { ProcessTimeZone.adopt(early) }
     let workshop = try Workshop()
@@ -47,13 +77,7 @@ struct Session: Sendable {
         "\(file.path) has \(ConfigurationFile.count(errors)). The first: \(errors.first?.headline ?? "")",
         hint: "relay-host check shows all of them")
     }
-    let state: StateFolder
-    do throws(StateError) {
-      state = try Self.open(configuration.state, needsOwner: needsOwner)
-    } catch {
-      throw Refusal(error)
-    }
-    return (UseCases(.init(configuration: configuration, state: state, catalogue: catalogue)), workshop)
+    return (configuration, catalogue, workshop)
   }
 
   private static func open(_ path: String, needsOwner: Bool) throws(StateError) -> StateFolder {
@@ -61,10 +85,15 @@ struct Session: Sendable {
     do {
       return try StateFolder.open(path, access: .observer)
     } catch {
-      // Before its first start there is nothing to look at: it is made.
-      if case .system(let cause) = error, cause.isMissing { return try StateFolder.open(path) }
-      throw error
+      guard case .system(let cause) = error, cause.isMissing else { throw error }
     }
+    // Before its first start there is nothing to look at, and looking makes nothing: a folder that is gone again.
+    var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/relay-host-XXXXXX".utf8CString)
+    guard let made = mkdtemp(&template) else {
+      throw .system(SystemError(call: .makeDirectory, code: errno, subject: "a temporary folder"))
+    }
+    defer { rmdir(made) }
+    return try StateFolder.open(String(cString: made), access: .observer)
   }
 }
 

@@ -19,15 +19,18 @@ final class ControlServer: Sendable {
 
   typealias Handler = @Sendable (ControlRequest, Files) -> ControlReply
 
+  private let folder: Directory
   private let listener: Descriptor
   private let loop: EventLoop
   private let log: any LogSink
   private let handler: Handler
   private let open = Mutex(0)
+  private let isStopped = Mutex(false)
 
   init(
     in folder: Directory, mode: UInt32 = 0o600, loop: EventLoop, log: any LogSink, handler: @escaping Handler
   ) throws(SystemError) {
+    self.folder = folder
     listener = try UnixSocket.listen(in: folder, ControlClient.socketName, mode: mode)
     self.loop = loop
     self.log = log
@@ -38,7 +41,26 @@ final class ControlServer: Sendable {
     try loop.watch(listener, for: .readable) { [weak self] _ in self?.accept() }
   }
 
-  func stop() { loop.forget(listener) }
+  /// Takes no more connections but those that were made already: they get their answers. Once more has no effect.
+  func stop() {
+    let isFirst = isStopped.withLock { stopped in
+      defer { stopped = true }
+      return !stopped
+    }
+    guard isFirst else { return }
+    loop.forget(listener)
+    loop.setTimer(TimerKey("control", "accept"), at: nil)
+    // From here on a client finds nobody; those in the kernel's backlog have been told that somebody listens.
+    try? folder.remove(ControlClient.socketName)
+    while isWaiting { accept() }
+  }
+
+  /// Whether every connection is over.
+  var isIdle: Bool { open.withLock { $0 == 0 } }
+
+  private var isWaiting: Bool {
+    ((try? listener.waitReadable(milliseconds: 0)) ?? false) && open.withLock { $0 < Self.mostConnections }
+  }
 
   private func accept() {
     let isFull = open.withLock { $0 >= Self.mostConnections }
@@ -64,6 +86,7 @@ final class ControlServer: Sendable {
 
   /// Doesn't accept for a moment: out of descriptors or threads, trying at once again would only burn time.
   private func pause(milliseconds: Int64) {
+    guard !isStopped.withLock({ $0 }) else { return }
     loop.forget(listener)
     loop.setTimer(TimerKey("control", "accept"), at: BootTime.now.advanced(milliseconds: milliseconds)) { [weak self] in
       try? self?.start()

@@ -80,7 +80,7 @@ package actor Daemon {
     ProcessTimeZone.adopt(first)
     // Before any thread is started, so that no thread takes a signal.
     do { signals = try SignalWatch([SIGTERM, SIGINT, SIGHUP]) } catch { throw Refusal(error) }
-    do { state = try StateFolder.open(first.state) } catch { throw Refusal(error) }
+    state = try Self.openState(first.state)
     secrets = SecretKeeper(stateFolder: first.state, log: log)
     context = Mutex(UseCases.Context(configuration: first, state: state))
     do throws(SystemError) {
@@ -99,6 +99,26 @@ package actor Daemon {
       services: EngineServices(keeper, log: log) { _ in bell.ring() })
     log.setBlanking { keeper.blank($0) }
     bell.onRing { [weak self] in self?.assumeIsolated { $0.statusChanged() } }
+  }
+
+  /// How long the answers to commands may take when the program stops, in milliseconds.
+  static let answerPatience: Int64 = 5_000
+  /// How long a command that works on the state folder, or a daemon that stops, is waited for, in milliseconds.
+  static let statePatience: Int64 = 10_000
+
+  /// Takes the state folder. Held by somebody else it is waited for, unless a daemon answers there.
+  private static func openState(_ path: String) throws(Refusal) -> StateFolder {
+    let deadline = BootTime.now.advanced(milliseconds: statePatience)
+    while true {
+      do throws(StateError) {
+        return try StateFolder.open(path)
+      } catch {
+        guard case .inUse = error, BootTime.now < deadline,
+          (try? ControlClient(stateFolder: path)).flatMap({ $0 }) == nil
+        else { throw Refusal(error) }
+      }
+      usleep(20_000)
+    }
   }
 
   /// Writes what is wrong with a configuration to the log and makes one refusal of it.
@@ -224,7 +244,17 @@ package actor Daemon {
     control?.stop()
     inboxes = [:]
     engine.assumeIsolated { engine in
-      engine.stop { [weak self] in self?.assumeIsolated { $0.end(.done, "Relay Host has stopped.") } }
+      engine.stop { [weak self] in
+        self?.assumeIsolated { $0.endWhenAnswered(by: .now.advanced(milliseconds: Self.answerPatience)) }
+      }
+    }
+  }
+
+  /// Who has asked something gets an answer first.
+  private func endWhenAnswered(by deadline: BootTime) {
+    guard let control, !control.isIdle, BootTime.now < deadline else { return end(.done, "Relay Host has stopped.") }
+    loop.setTimer(TimerKey("control", "end"), at: BootTime.now.advanced(milliseconds: 10)) { [weak self] in
+      self?.assumeIsolated { $0.endWhenAnswered(by: deadline) }
     }
   }
 

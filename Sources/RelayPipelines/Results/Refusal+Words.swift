@@ -20,8 +20,9 @@ extension Refusal {
     case .pipelineFull: self.init(.needsYou, .submitFull, sentence)
     case .diskFull: self.init(.needsYou, .submitDiskFull, sentence)
     case .tooManyParts, .noParts, .manifestTooLarge: self.init(.usage, .submitTooMany, sentence)
-    case .sourceChanged, .sourceStalled: self.init(.needsYou, .submitChanged, sentence)
-    case .source: self.init(.needsYou, .submitNoFile, sentence)
+    // These begin with the name of a file, which stays as it is.
+    case .sourceChanged, .sourceStalled: self.init(.needsYou, .submitChanged, error.message + ".")
+    case .source: self.init(.needsYou, .submitNoFile, error.message + ".")
     case .unknown: self.init(.fault, .submitUnknown, sentence)
     case .closed, .notCommitted, .system, .hashUnavailable: self.init(.fault, .submitFailed, sentence)
     }

@@ -57,20 +57,22 @@ package final class Workshop: Sendable {
 
   /// Runs use cases with an engine that delivers nothing but tests, for one command without a daemon.
   package func withTestEngine(
-    _ configuration: Configuration, _ state: StateFolder, _ catalogue: TargetCatalogue, pipeline id: String,
-    _ body: (UseCases) -> ControlReply
+    _ context: UseCases.Context, pipeline id: String, _ body: (UseCases) -> ControlReply
   ) throws(Refusal) -> ControlReply {
-    let secrets = SecretKeeper(stateFolder: configuration.state, log: NoLog())
+    let secrets = SecretKeeper(stateFolder: context.configuration.state, log: NoLog())
     let threads: WorkThreads
     do { threads = try WorkThreads("disk", count: 2) } catch { throw Refusal(error) }
-    let engine = DeliveryEngine(host: host, state: state, threads: threads, services: .init(secrets, log: NoLog()))
-    var quiet = configuration
-    quiet.pipelines = configuration.pipelines.filter { $0.id == id }
+    let engine = DeliveryEngine(
+      host: host, state: context.state, threads: threads, services: .init(secrets, log: NoLog()))
+    var quiet = context.configuration
+    quiet.pipelines.removeAll { $0.id != id }
     // What waits in the queue is the daemon's; a test goes out all the same.
     for place in quiet.pipelines.indices { quiet.pipelines[place].paused = true }
     let applied = quiet
-    _ = engine.ask { $0.apply(applied, catalogue) }
-    let reply = body(UseCases(.init(configuration: configuration, state: state, catalogue: catalogue, engine: engine)))
+    _ = engine.ask { $0.apply(applied, context.catalogue) }
+    var withEngine = context
+    withEngine.engine = engine
+    let reply = body(UseCases(withEngine))
     let stopped = Reply<Void>()
     loop.post { engine.assumeIsolated { $0.stop { stopped.set(()) } } }
     stopped.wait()

@@ -61,7 +61,8 @@ extension UseCases {
     _ = try pipeline(id)
     guard let engine = context.engine else {
       throw Refusal(
-        .unreachable, .controlUnreachable, "No daemon runs for \(context.state.path), so nothing can be tried now.",
+        .unreachable, .controlUnreachable,
+        "No daemon runs for \(context.configuration.state), so nothing can be tried now.",
         hint: "start it with `relay-host --config \(context.configuration.file)`")
     }
     let snapshot = engine.ask { engine in
@@ -101,7 +102,7 @@ extension UseCases {
       throw Refusal(.usage, .pipelineNotRun, "Pipeline \(id) reads health data, which this version doesn't run yet.")
     }
     guard let engine = context.engine else {
-      throw Refusal(.unreachable, .controlUnreachable, "No daemon runs for \(context.state.path).")
+      throw Refusal(.unreachable, .controlUnreachable, "No daemon runs for \(context.configuration.state).")
     }
     let answer = Reply<DeliveryVerdict>()
     engine.loop.post { engine.assumeIsolated { $0.test(id) { answer.set($0) } } }

@@ -19,6 +19,7 @@ extension UseCases {
     guard !names.isEmpty else {
       throw Refusal(.usage, .commandUsage, "No file was named.", hint: "relay-host submit \(id) FILE…")
     }
+    guard names.count <= Manifest.mostParts else { throw Refusal(.tooManyParts(limit: Manifest.mostParts)) }
     let intake = intake(pipeline)
     if intake.unit == .artifact && names.count > 1 {
       throw Refusal(
