@@ -89,7 +89,6 @@ import Testing
     try host.submit("web", "next")
     #expect(try host.reaches("web", "delivering"))
     // The receiver takes more than a second for it.
-    usleep(200_000)
     #expect(try receiver.requests().isEmpty)
     let part = try file("000001-", in: "\(queue(host, "web"))/\(SequenceNames.name(1))")
     switch damage {

@@ -47,7 +47,9 @@ import Testing
     #expect(host.deliveriesOnDisk("plain-2").first?["verdict"]?.string == "retry")
     #expect(host.deliveriesOnDisk("base64-1").first?["verdict"]?.string == "delivered")
     // The words around it are there, so it did speak, and everywhere.
-    for id in ids { #expect(host.deliveriesOnDisk(id).first?["message"]?.string?.contains("the token is") == true, "\(id)") }
+    for id in ids {
+      #expect(host.deliveriesOnDisk(id).first?["message"]?.string?.contains("the token is") == true, "\(id)")
+    }
     for level in ["info", "warning", "error"] { #expect(host.log.contains("level=\(level) msg=\"the token is")) }
     #expect(eventually { host.text(of: "relay-data/status.json").contains("the token is") })
 

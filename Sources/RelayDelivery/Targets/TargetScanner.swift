@@ -43,7 +43,11 @@ struct TargetScanner: Sendable {
   /// Removes copies and manifests that belong to none of these hashes and were made before a moment.
   func removeOthers(than hashes: Set<String>, before moment: WallTime) {
     guard let folder = try? Directory(store), let names = try? folder.names() else { return }
-    for name in names where !hashes.contains(String(name.prefix { $0 != "." })) {
+    for name in names {
+      let hash = String(name.prefix { $0 != "." })
+      // What has another kind of name wasn't made here.
+      guard Digest(hex: hash) != nil, [".so", ".json"].contains(name.dropFirst(hash.count)), !hashes.contains(hash)
+      else { continue }
       let made = (try? folder.status(of: name))?.modified ?? .max
       if made / 1_000_000 < moment.milliseconds { try? folder.remove(name) }
     }

@@ -54,9 +54,10 @@ final class Receiver: Sendable {
     guard File.exists(record) else { return [] }
     let lines = try File.bytes(of: record).split(separator: 10)
     return lines.compactMap { line in
-      guard let node = try? JSONTree.parse(Array(line)), let found = node["path"]?.string, found.hasPrefix(path) else {
-        return nil
-      }
+      // HEAD only asks whether somebody is there; nothing is delivered by it.
+      guard let node = try? JSONTree.parse(Array(line)), node["method"]?.string != "HEAD",
+        let found = node["path"]?.string, found.hasPrefix(path)
+      else { return nil }
       let headers = (node["headers"]?.array ?? []).compactMap { pair in
         pair[0]?.string.flatMap { name in pair[1]?.string.map { (name, $0) } }
       }
