@@ -18,6 +18,12 @@ package final class StateFolder: Sendable {
   /// Holds the lock as long as it is open.
   private let lock: Descriptor?
   private let pipelines: Mutex<[String: PipelineFolder]>
+  /// One for each pipeline: it is opened once, whoever asks meanwhile waits.
+  private let gates = Mutex<[String: Gate]>([:])
+
+  private final class Gate: Sendable {
+    let mutex = Mutex(())
+  }
 
   package var path: String { root.path }
 
@@ -77,12 +83,17 @@ extension StateFolder {
   package func pipeline(_ id: String) throws(StateError) -> PipelineFolder {
     guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
     if let known = pipelines.withLock({ $0[id] }) { return known }
-    let parent = try folder("pipelines")
-    let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
-    // Two threads may have opened it: the first one counts, so that there is one lock and one counter.
-    return pipelines.withLock { all in
-      if let known = all[id] { return known }
-      all[id] = opened
+    let gate = gates.withLock { gates in
+      if let known = gates[id] { return known }
+      let new = Gate()
+      gates[id] = new
+      return new
+    }
+    return try gate.mutex.withLock { _ throws(StateError) -> PipelineFolder in
+      if let known = pipelines.withLock({ $0[id] }) { return known }
+      let parent = try folder("pipelines")
+      let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
+      pipelines.withLock { $0[id] = opened }
       return opened
     }
   }
