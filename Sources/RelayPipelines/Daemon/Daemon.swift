@@ -93,6 +93,9 @@ package actor Daemon {
       services: EngineServices(
         secret: { name throws(SecretProblem) in try keeper.value(name) },
         renderForTest: { pipeline throws(SecretProblem) in try SettingsTemplates.renderForTest(pipeline) },
+        renderLate: { pipeline, manifest, part throws(SecretProblem) in
+          try SettingsTemplates.renderLate(pipeline, manifest, part)
+        },
         blank: { keeper.blank($0) }, log: log, changed: { _ in bell.ring() }))
     log.setBlanking { keeper.blank($0) }
     bell.onRing { [weak self] in self?.assumeIsolated { $0.statusChanged() } }
