@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Glibc
 import RelayJSON
 import RelayQueue
 import RelaySystem
+import Synchronization
 import Testing
 
 @Suite struct `The state folder` {
@@ -87,6 +89,21 @@ import Testing
       let state = try StateFolder.open(folder.path)
       #expect(try state.root.folder("pipelines").names() == ["b"])
       #expect(try submit(["z"], to: try state.pipeline("a")).sequence == 1)
+    }
+  }
+
+  @Test func `opens a pipeline once, however many ask for it at the same moment`() throws {
+    try withFolder { folder in
+      let state = try StateFolder.open(folder.path + "/state")
+      for round in 0..<20 {
+        let opened = Mutex<[PipelineFolder?]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+          let found = try? state.pipeline("scans-\(round)")
+          opened.withLock { $0.append(found) }
+        }
+        let all = opened.withLock { $0 }
+        #expect(all.count == 8 && all.allSatisfy { $0 != nil && $0 === all[0] })
+      }
     }
   }
 

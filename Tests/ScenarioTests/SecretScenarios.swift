@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
@@ -22,6 +23,27 @@ import Testing
     return result
   }
 
+  @Test func `a receiver that answers with it is not quoted`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    let token = "token-\(Identifier.random())"
+    try host.write("token.txt", token)
+    try host.configure(
+      receiver.pipeline(
+        "web", "/status/401?type=text/plain&body=your+token+\(token)+is+wrong",
+        settings: "\"bearer\": {\"secret\": \"web\"}"))
+    #expect(try host.shell("relay secret set web < token.txt").status == 0)
+    try host.start()
+    try host.submit("web", "x")
+    #expect(try host.reaches("web", "needs-attention"))
+    #expect(try receiver.requests().first?["Authorization"] == "Bearer \(token)")
+    let message = try host.status("web")["attention"]?["message"]?.string ?? ""
+    #expect(message.contains("your token") && message.contains("is wrong"), "\(message)")
+    #expect(!message.contains(token))
+    let files = try host.shell("cat log; grep -raF '' --exclude-dir=secrets --exclude-dir=targets relay-data")
+    #expect(!files.output.replacing("body=your+token+\(token)", with: "").contains(token))
+  }
+
   @Test func `a target that tells it in every way it has doesn't get it into any place that people or programs read`()
     throws
   {
@@ -39,7 +61,7 @@ import Testing
       "pipelines.json", "{\"targets\": [\"targets\"], \"pipelines\": [\(texts.joined(separator: ",\n"))]}\n")
     try host.write("token.txt", Self.value + "\n")
     #expect(try host.shell("relay secret set token < token.txt; s=$?; rm token.txt; exit $s").status == 0)
-    try host.start(environment: [:])
+    try host.start(environment: ["RELAY_SECRET_OTHER": Self.value, "RELAY_SECRET_TOKEN": Self.value])
     let ids = kinds.map { "\($0)-\($1)" }
     try host.write("part.txt", "some bytes")
     try host.shell("for id in \(ids.joined(separator: " ")); do relay submit $id part.txt; done")
@@ -54,6 +76,14 @@ import Testing
     #expect(eventually { host.text(of: "relay-data/status.json").contains("the token is") })
 
     var seen = host.log + host.text(of: "relay-data/status.json")
+    // Those that delivered wait for more work.
+    let workers = ProcessTable.workers(of: host.pid)
+    #expect(!workers.isEmpty)
+    for worker in workers {
+      let environment = ProcessTable.environment(worker)
+      #expect(environment.contains("PATH=") || geteuid() != 0)
+      seen += ProcessTable.arguments(worker).joined(separator: " ") + environment
+    }
     for id in ids {
       for words in [["status", id], ["log", id], ["queue", id], ["refused", id], ["test", id]] {
         for json in [[], ["--json"]] {
@@ -66,12 +96,11 @@ import Testing
     seen += host.log
     // Every file of the installation but the secret's own.
     seen += try host.shell("grep -raF '' --exclude-dir=secrets --exclude-dir=targets relay-data pipelines.json").output
-    for worker in ProcessTable.workers(of: host.pid) + [host.pid] {
-      seen += ProcessTable.arguments(worker).joined(separator: " ") + ProcessTable.environment(worker)
-    }
+    seen += ProcessTable.arguments(host.pid).joined(separator: " ")
     for form in [Self.value, Self.base64(Self.value), String(Self.base64(Self.value).prefix { $0 != "=" })] {
       #expect(!seen.contains(form))
     }
+    #expect(seen.contains("•••"))
     #expect(try host.shell("stat -c %a relay-data/secrets relay-data/secrets/token").output == "700\n600\n")
   }
 }

@@ -85,6 +85,40 @@ import Testing
     #expect(eventually { host.deliveriesOnDisk("mine").count == 2 })
   }
 
+  @Test func `a template in the settings is filled in even for what was handed over before the target was there`()
+    throws
+  {
+    let host = try Installation()
+    let pipeline = Installation.fixture(
+      "mine", target: "org.example.gated",
+      settings: "\"gate\": \"\(host.path)/gate\", \"note\": \"{{ file.stem }}, {{ part.index }} of {{ part.count }}\"",
+      delivery: Self.quick)
+    try host.configure(pipeline)
+    try host.write("gate", "")
+    try host.submit("mine", "before the daemon", name: "early.txt")
+    try host.start()
+    try host.submit("mine", "one", "two", name: "late.txt")
+    try host.link(try FixtureTarget.compile("gated"), as: "libmine.so")
+    try host.run("reload")
+    #expect(eventually { host.deliveriesOnDisk("mine").count == 3 })
+    let said = host.deliveriesOnDisk("mine").map { $0["message"]?.string ?? "" }
+    #expect(said == ["version 1 early, 1 of 1", "version 1 1-late, 1 of 2", "version 1 2-late, 2 of 2"])
+  }
+
+  @Test func `a target that hangs while it describes itself holds up no start and no command`() throws {
+    let host = try Installation()
+    try host.link(try FixtureTarget.compile("hostile", ["HANG_IN_DESCRIBE"]), as: "libhang.so")
+    try host.configure(Installation.filing("files"))
+    // Each waits three seconds for it; the target itself would take ten.
+    let start = monotonicSeconds()
+    try host.submit("files", "hello", name: "letter.txt")
+    let submitted = monotonicSeconds()
+    #expect(submitted - start < 9)
+    try host.launch()
+    #expect(eventually { host.text(of: "out/letter.txt") == "hello" })
+    #expect(monotonicSeconds() - submitted < 9)
+  }
+
   struct Broken: Sendable {
     var file: String
     var words: String

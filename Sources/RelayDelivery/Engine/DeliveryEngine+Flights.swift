@@ -27,7 +27,8 @@ extension DeliveryEngine {
       return feed(runtime, .unreadable(sequence: sequence, reason: "the artifact isn't open"))
     }
     let (id, loop, services) = (runtime.id, loop, services)
-    let secrets = runtime.worker == nil ? runtime.configuration.load.settings.secrets : []
+    let configuration = runtime.configuration
+    let secrets = runtime.worker == nil ? configuration.load.settings.secrets : []
     runtime.disk.run { [weak self] in
       var preparation = PreparedPart.open(artifact, part: Int(part))
       if case .ready(var prepared) = preparation {
@@ -35,6 +36,7 @@ extension DeliveryEngine {
           for secret in secrets {
             prepared.secrets.append(SecretEntry(path: secret.path, value: try services.secret(secret.name)))
           }
+          prepared.rendered = try services.renderLate(configuration, artifact.manifest, Int(part))
           preparation = .ready(prepared)
         } catch {
           preparation = .needsAttention(error.message)
@@ -89,7 +91,7 @@ extension DeliveryEngine {
         attempt: attempt, flags: 0, createdUnixMilliseconds: artifact.manifest.createdAt.milliseconds,
         firstAttemptUnixMilliseconds: first.milliseconds,
         attributes: artifact.manifest.attributes.map { DeliveryAttribute(name: $0.name, value: $0.value) })
-      let overlay = entry.settings.map { SettingEntry(path: $0.path, value: .text($0.text)) }
+      let overlay = entry.settings.map { SettingEntry(path: $0.path, value: .text($0.text)) } + prepared.rendered
       take(off: runtime, number, prepared, fields, overlay, isTest: false)
       if prepared.checksum == nil { readAlongside(runtime, number, prepared) }
     }

@@ -9,6 +9,9 @@ package struct EngineServices: Sendable {
   package var secret: @Sendable (_ name: String) throws(SecretProblem) -> String
   /// Settings with templates as a test delivery has them; throws words for people.
   package var renderForTest: @Sendable (PipelineConfiguration) throws(SecretProblem) -> [SettingEntry]
+  /// Templates in settings that an artifact's part doesn't hold yet: the same at every attempt. Throws words for people.
+  package var renderLate:
+    @Sendable (PipelineConfiguration, Manifest, _ part: Int) throws(SecretProblem) -> [SettingEntry]
   /// Blanks the values of secrets in a text.
   package var blank: @Sendable (String) -> String
   package var log: any LogSink
@@ -18,11 +21,14 @@ package struct EngineServices: Sendable {
   package init(
     secret: @escaping @Sendable (String) throws(SecretProblem) -> String,
     renderForTest: @escaping @Sendable (PipelineConfiguration) throws(SecretProblem) -> [SettingEntry],
+    renderLate:
+      @escaping @Sendable (PipelineConfiguration, Manifest, Int) throws(SecretProblem) -> [SettingEntry],
     blank: @escaping @Sendable (String) -> String, log: any LogSink,
     changed: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.secret = secret
     self.renderForTest = renderForTest
+    self.renderLate = renderLate
     self.blank = blank
     self.log = log
     self.changed = changed

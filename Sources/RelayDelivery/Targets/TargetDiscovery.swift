@@ -22,6 +22,8 @@ package actor TargetDiscovery {
 
   /// How long an answer waits for files that keep changing, in milliseconds.
   static let patience: Int64 = 5_000
+  /// How long an answer waits for targets that take their time to describe themselves, in milliseconds.
+  static let describePatience: Int64 = 3_000
 
   nonisolated package let loop: EventLoop
   nonisolated package var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -31,6 +33,9 @@ package actor TargetDiscovery {
   private let hostVersion: String
   private var folders: [Folder] = []
   private var seen: [String: (stamp: TargetScanner.Stamp, target: FoundTarget)] = [:]
+  /// The files whose targets are being asked, and what is known of all so far.
+  private var describing: Set<String> = []
+  private var latest: [FoundTarget] = []
   /// Since when some file or other has been changing.
   private var settlingSince: BootTime?
   private var isScanning = false
@@ -78,7 +83,7 @@ package actor TargetDiscovery {
   package func scan(then: (@Sendable (TargetCatalogue) -> Void)? = nil) {
     if let then { waiting.append(then) }
     isScanWanted = true
-    guard !isScanning else { return }
+    guard !isScanning else { return watchDescribing() }
     isScanning = true
     isScanWanted = false
     let (scanner, paths, known) = (scanner, folders.map(\.path), seen.mapValues(\.stamp))
@@ -112,30 +117,54 @@ package actor TargetDiscovery {
           targets.append(target)
         } else {
           toDescribe.append((file, stamp, copy, sha256))
-          targets.append(FoundTarget(file: file, state: .settling))
+          // Likewise until the new one has told what it is.
+          targets.append(seen[file]?.target ?? FoundTarget(file: file, state: .settling))
         }
       }
     }
     loop.setTimer(
       TimerKey("targets", "scan"), at: BootTime.now.advanced(milliseconds: isSettling ? 300 : Self.pause)
     ) { [weak self] in self?.assumeIsolated { $0.scan() } }
-    describe(toDescribe[...], targets, isSettling)
+    describe(toDescribe, targets, isSettling)
   }
 
+  /// Asks all of them at once; those that take long don't keep the others waiting.
   private func describe(
-    _ rest: ArraySlice<(file: String, stamp: TargetScanner.Stamp, copy: String, sha256: String)>,
-    _ targets: [FoundTarget], _ isSettling: Bool
+    _ files: [(file: String, stamp: TargetScanner.Stamp, copy: String, sha256: String)], _ targets: [FoundTarget],
+    _ isSettling: Bool
   ) {
-    guard let next = rest.first else { return finish(targets, isSettling) }
-    describer.describe(next.copy, usesRuntime: isShipped(next.file)) { [weak self] result in
-      self?.assumeIsolated { me in
-        let state = me.state(of: result, next.file, next.copy, next.sha256)
-        if case .success(let manifest) = result, case .ready = state {
-          me.threads.run { [scanner = me.scanner] in scanner.keep(manifest, of: next.sha256) }
+    guard !files.isEmpty else { return finish(targets, isSettling) }
+    latest = targets
+    describing = Set(files.map(\.file))
+    watchDescribing()
+    for next in files {
+      describer.describe(next.copy, usesRuntime: isShipped(next.file)) { [weak self] result in
+        self?.assumeIsolated { me in
+          let state = me.state(of: result, next.file, next.copy, next.sha256)
+          if case .success(let manifest) = result, case .ready = state {
+            me.threads.run { [scanner = me.scanner] in scanner.keep(manifest, of: next.sha256) }
+          }
+          let target = FoundTarget(file: next.file, state: state)
+          me.seen[next.file] = (next.stamp, target)
+          me.latest = me.latest.map { $0.file == next.file ? target : $0 }
+          me.describing.remove(next.file)
+          guard me.describing.isEmpty else { return }
+          me.loop.setTimer(Self.describingTimer, at: nil)
+          me.finish(me.latest, isSettling)
         }
-        let target = FoundTarget(file: next.file, state: state)
-        me.seen[next.file] = (next.stamp, target)
-        me.describe(rest.dropFirst(), targets.map { $0.file == next.file ? target : $0 }, isSettling)
+      }
+    }
+  }
+
+  private static let describingTimer = TimerKey("targets", "describing")
+
+  /// Tells what is known when some targets take long to describe themselves.
+  private func watchDescribing() {
+    guard !describing.isEmpty, !waiting.isEmpty else { return }
+    loop.setTimer(Self.describingTimer, at: BootTime.now.advanced(milliseconds: Self.describePatience)) { [weak self] in
+      self?.assumeIsolated { me in
+        me.publish(me.latest)
+        me.satisfy()
       }
     }
   }
@@ -162,10 +191,7 @@ package actor TargetDiscovery {
 
   private func finish(_ targets: [FoundTarget], _ isSettling: Bool) {
     isScanning = false
-    let new = TargetCatalogue(targets)
-    let isNew = new != catalogue
-    catalogue = new
-    if isNew { onChange(new) }
+    publish(targets)
     // Whoever waits for an answer gets one that counts: not while a file is still being copied into the folder, unless
     // that doesn't come to an end.
     if isSettling {
@@ -184,8 +210,19 @@ package actor TargetDiscovery {
       let hashes = Set(ready)
       threads.run { [scanner, started] in scanner.removeOthers(than: hashes, before: started) }
     }
+    satisfy()
+  }
+
+  private func publish(_ targets: [FoundTarget]) {
+    let new = TargetCatalogue(targets)
+    let isNew = new != catalogue
+    catalogue = new
+    if isNew { onChange(new) }
+  }
+
+  private func satisfy() {
     let satisfied = waiting
     waiting = []
-    for then in satisfied { then(new) }
+    for then in satisfied { then(catalogue) }
   }
 }

@@ -80,6 +80,8 @@ extension EngineServices {
     self.init(
       secret: { name throws(SecretProblem) in try keeper.value(name) },
       renderForTest: { pipeline throws(SecretProblem) in try SettingsTemplates.renderForTest(pipeline) },
-      blank: { keeper.blank($0) }, log: log, changed: changed)
+      renderLate: { pipeline, manifest, part throws(SecretProblem) in
+        try SettingsTemplates.renderLate(pipeline, manifest, part)
+      }, blank: { keeper.blank($0) }, log: log, changed: changed)
   }
 }

@@ -53,6 +53,27 @@ enum SettingsTemplates {
     }
   }
 
+  /// What a part's manifest doesn't hold, because the target, and so which settings are templates, wasn't known when the
+  /// part was handed over. Made from what the manifest fixes alone, so that every attempt gets the same.
+  static func renderLate(
+    _ pipeline: PipelineConfiguration, _ manifest: Manifest, _ index: Int
+  ) throws(SecretProblem) -> [SettingEntry] {
+    guard let part = manifest.parts.first(where: { $0.index == index }) else { return [] }
+    let known = Set(part.settings.map(\.path))
+    guard pipeline.load.settings.templated.contains(where: { !known.contains($0.path) }) else { return [] }
+    var context = context(
+      pipeline, fileName: part.name, artifact: manifest.artifactID.description, part: index, of: manifest.parts.count,
+      created: manifest.createdAt)
+    context.now = context.created
+    do throws(Refusal) {
+      return try render(pipeline, context).filter { !known.contains($0.path) }.map {
+        SettingEntry(path: $0.path, value: .text($0.text))
+      }
+    } catch {
+      throw SecretProblem(message: error.message)
+    }
+  }
+
   static func context(
     _ pipeline: PipelineConfiguration, fileName: String, artifact: String, part: Int, of count: Int, created: WallTime
   ) -> TemplateContext {

@@ -21,6 +21,12 @@ package final class StateFolder: Sendable {
   /// Holds the lock as long as it is open.
   private let lock: Descriptor?
   private let pipelines: Mutex<[String: PipelineFolder]>
+  /// One for each pipeline: it is opened once, whoever asks meanwhile waits.
+  private let gates = Mutex<[String: Gate]>([:])
+
+  private final class Gate: Sendable {
+    let mutex = Mutex(())
+  }
 
   package var path: String { root.path }
 
@@ -98,13 +104,19 @@ extension StateFolder {
   /// A pipeline's folder, the same object for the same id; as owner, made where it is missing.
   package func pipeline(_ id: String) throws(StateError) -> PipelineFolder {
     guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
-    let parent = try folder("pipelines")
-    // The lock is held all the time: opened twice at once, one would make marks that the other has just replaced.
-    return try pipelines.withLock { (all: inout [String: PipelineFolder]) throws(StateError) -> PipelineFolder in
-      if let known = all[id] { return known }
+    if let known = pipelines.withLock({ $0[id] }) { return known }
+    let gate = gates.withLock { gates in
+      if let known = gates[id] { return known }
+      let new = Gate()
+      gates[id] = new
+      return new
+    }
+    return try gate.mutex.withLock { _ throws(StateError) -> PipelineFolder in
+      if let known = pipelines.withLock({ $0[id] }) { return known }
+      let parent = try folder("pipelines")
       let committer = try asState { () throws(SystemError) in try self.committer(for: id, in: parent) }
       let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
-      all[id] = opened
+      pipelines.withLock { $0[id] = opened }
       return opened
     }
   }
