@@ -17,7 +17,7 @@ extension DeliveryMachine {
     case .resume:
       isPausedByCommand = false
       attention = nil
-      position.rowMisbehaviours = 0
+      forgiveMisbehaviour()
       notBefore = now.boot
       save()
     case .tryNow: notBefore = now.boot
@@ -34,7 +34,7 @@ extension DeliveryMachine {
         attention = nil
         save()
       }
-      position.rowMisbehaviours = 0
+      forgiveMisbehaviour()
       notBefore = now.boot
       actions.append(.dismissWorker)
     case .testRequested: isTestWanted = true
@@ -50,6 +50,12 @@ extension DeliveryMachine {
     case .cancel: if case .sending = activity { cancel() }
     default: break
     }
+  }
+
+  /// Something was mended, or so a person says: the target begins with a clean record.
+  private mutating func forgiveMisbehaviour() {
+    position.rowMisbehaviours = 0
+    position.partMisbehaviours = 0
   }
 
   private mutating func cancel() {

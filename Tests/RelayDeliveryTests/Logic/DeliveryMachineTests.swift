@@ -189,6 +189,19 @@ import Testing
     #expect(it.artifacts.keys.sorted() == [2, 3])
   }
 
+  @Test func `a target that was resumed begins with a clean record`() {
+    var it = MachineHarness(artifacts: [1: 1, 2: 1, 3: 1])
+    it.start()
+    while it.machine.attention == nil {
+      it.answer(.none)
+      it.pass(milliseconds: it.wait ?? 0)
+    }
+    let left = it.artifacts.count
+    it.handle(.resume)
+    it.answer(.none)
+    #expect(it.artifacts.count == left && it.machine.attention == nil)
+  }
+
   @Test func `a verdict in between ends the row of misbehaviours`() {
     var it = MachineHarness(artifacts: [1: 1, 2: 1, 3: 1, 4: 1])
     it.start()
