@@ -18,6 +18,8 @@ package final class StateFolder: Sendable {
   /// Holds the lock as long as it is open.
   private let lock: Descriptor?
   private let pipelines: Mutex<[String: PipelineFolder]>
+  /// Held while a pipeline's folder is made, opened or taken away: two at a time would replace each other's files.
+  private let opening = Mutex(())
 
   package var path: String { root.path }
 
@@ -78,11 +80,10 @@ extension StateFolder {
     guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
     if let known = pipelines.withLock({ $0[id] }) { return known }
     let parent = try folder("pipelines")
-    let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
-    // Two threads may have opened it: the first one counts, so that there is one lock and one counter.
-    return pipelines.withLock { all in
-      if let known = all[id] { return known }
-      all[id] = opened
+    return try opening.withLock { (_: inout Void) throws(StateError) in
+      if let known = pipelines.withLock({ $0[id] }) { return known }
+      let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
+      pipelines.withLock { $0[id] = opened }
       return opened
     }
   }
@@ -93,17 +94,19 @@ extension StateFolder {
     let parent = try folder("pipelines")
     // Out of sight in one step first: a crash leaves no half of a pipeline behind.
     let trash = ".trash-\(id)"
-    try asState { () throws(SystemError) in
-      try parent.removeTree(trash)
-      do throws(SystemError) {
-        try parent.rename(id, to: parent, as: trash, exclusive: true)
-        try parent.sync()
-      } catch {
-        guard error.isMissing else { throw error }
+    try opening.withLock { (_: inout Void) throws(StateError) in
+      try asState { () throws(SystemError) in
+        try parent.removeTree(trash)
+        do throws(SystemError) {
+          try parent.rename(id, to: parent, as: trash, exclusive: true)
+          try parent.sync()
+        } catch {
+          guard error.isMissing else { throw error }
+        }
       }
-      try parent.removeTree(trash)
+      pipelines.withLock { $0[id] = nil }
     }
-    pipelines.withLock { $0[id] = nil }
+    try asState { () throws(SystemError) in try parent.removeTree(trash) }
   }
 
   /// Folders of pipelines, in the config or not, sorted.
