@@ -117,6 +117,21 @@ import Testing
     }
   }
 
+  @Test func `a new pipeline that many threads want at once is made once, with marks that can be written`() throws {
+    try withFolder { folder in
+      let state = try StateFolder.open(folder.path + "/state")
+      for number in 1...60 {
+        let id = "p\(number)"
+        let replies = (1...6).map { _ in Reply<PipelineFolder?>() }
+        for reply in replies { try startThread("open") { reply.set(try? state.pipeline(id)) } }
+        let found = try replies.map { try #require($0.wait()) }
+        #expect(found.allSatisfy { $0 === found[0] })
+        try found[0].marks.write(MarkRecord())
+        if number % 3 == 0 { try state.removePipeline(id) }
+      }
+    }
+  }
+
   @Test func `an observer sees and makes nothing`() throws {
     try withFolder { folder in
       do {

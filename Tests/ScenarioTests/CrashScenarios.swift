@@ -26,7 +26,8 @@ import Testing
     try host.configure(
       receiver.pipeline("web", "/script/web", delivery: "\"spacing\": \"0s\", \"retryFirst\": \"20ms\""))
     var accepted: Set<Int> = []
-    let rounds = 36
+    // More than the removals that may be outstanding (32): none of them may stay behind after a crash.
+    let rounds = 54
     for round in 1...rounds {
       // Every round has something to send; without a daemon `submit` is one itself for a moment.
       if try host.run(try words(host, round * 2)).status == 0 { accepted.insert(round * 2) }

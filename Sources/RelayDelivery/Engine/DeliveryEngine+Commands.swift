@@ -35,11 +35,16 @@ extension DeliveryEngine {
     }
   }
 
-  /// Ends a pipeline's deliveries for good and calls `then` when nothing of it runs any more.
+  /// Ends a pipeline's deliveries and calls `then` when nothing of it runs any more. It doesn't begin again before
+  /// `removalEnded`, whatever the configuration says meanwhile.
   package func remove(_ id: String, then: @escaping @Sendable () -> Void) {
+    removing.insert(id)
     guard let runtime = runtimes[id] else { return then() }
     runtime.whenIdle.append(then)
     feed(runtime, .cancel)
     retire(runtime)
   }
+
+  /// The folder is deleted, or couldn't be: the next configuration that is applied may begin the pipeline again.
+  package func removalEnded(_ id: String) { removing.remove(id) }
 }

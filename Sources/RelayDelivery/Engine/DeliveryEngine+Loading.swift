@@ -17,10 +17,10 @@ extension DeliveryEngine {
   static let loadPause: Int64 = 30_000
 
   func load(_ runtime: PipelineRuntime) {
-    let (id, loop, state, sink) = (runtime.id, loop, state, services.log)
+    let (id, loop, state, sink, identity) = (runtime.id, loop, state, services.log, ObjectIdentifier(runtime))
     runtime.disk.run { [weak self] in
       let result = Result { () throws(LoadProblem) in try Self.open(id, in: state, sink) }
-      loop.post { [weak self] in self?.assumeIsolated { $0.loaded(id, result) } }
+      loop.post { [weak self] in self?.assumeIsolated { $0.loaded(id, identity, result) } }
     }
   }
 
@@ -50,8 +50,9 @@ extension DeliveryEngine {
     }
   }
 
-  private func loaded(_ id: String, _ result: Result<Loaded, LoadProblem>) {
-    guard let runtime = runtimes[id] else { return }
+  private func loaded(_ id: String, _ identity: ObjectIdentifier, _ result: Result<Loaded, LoadProblem>) {
+    // A pipeline that left and came back meanwhile looks for itself.
+    guard let runtime = runtimes[id], ObjectIdentifier(runtime) == identity else { return }
     switch result {
     case .failure(let problem):
       // What can't be read now is left alone, and nothing is saved over it, until it can.

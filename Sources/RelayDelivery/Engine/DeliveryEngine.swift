@@ -53,6 +53,10 @@ package actor DeliveryEngine {
   let threads: WorkThreads
   let services: EngineServices
   var runtimes: [String: PipelineRuntime] = [:]
+  /// The pipelines of the configuration in force, and why they can't run.
+  private var wanted: [String: (pipeline: PipelineConfiguration, problem: String?)] = [:]
+  /// Pipelines whose folder is being deleted: they don't begin before that is over.
+  var removing: Set<String> = []
   var places = WorkerPlaces(limit: 64)
   var catalogue = TargetCatalogue()
   var lastToken: UInt64 = 0
@@ -80,27 +84,24 @@ package actor DeliveryEngine {
   package func apply(_ configuration: Configuration, _ found: TargetCatalogue, problems: [String: String] = [:]) {
     catalogue = found
     act(on: places.setLimit(configuration.workers))
-    let wanted = configuration.pipelines.filter { !$0.needsHealthStore }
-    let ids = Set(wanted.map(\.id))
-    for (id, runtime) in runtimes where !ids.contains(id) {
-      runtime.successor = nil
-      retire(runtime)
+    wanted = [:]
+    for pipeline in configuration.pipelines where !pipeline.needsHealthStore {
+      wanted[pipeline.id] = (pipeline, problems[pipeline.id])
     }
-    for pipeline in wanted {
+    for (id, runtime) in runtimes where wanted[id] == nil { retire(runtime) }
+    for pipeline in configuration.pipelines where wanted[pipeline.id] != nil {
       if let runtime = runtimes[pipeline.id], !runtime.isRetired {
         update(runtime, pipeline, problems[pipeline.id])
       } else {
-        begin(pipeline, problems[pipeline.id])
+        beginIfWanted(pipeline.id)
       }
     }
   }
 
-  private func begin(_ pipeline: PipelineConfiguration, _ problem: String?) {
-    if let old = runtimes[pipeline.id] {
-      // Its last delivery still runs: the new one begins when that is over, so that there are never two.
-      old.successor = (pipeline, problem)
-      return
-    }
+  /// Begins a pipeline, unless its last delivery from before still runs: then it begins when that is over, as the
+  /// configuration is by then, so that there are never two.
+  private func beginIfWanted(_ id: String) {
+    guard let (pipeline, problem) = wanted[id], runtimes[id] == nil, !removing.contains(id), !isStopping else { return }
     let runtime = PipelineRuntime(pipeline, disk: SerialWork(on: threads))
     runtimes[pipeline.id] = runtime
     update(runtime, pipeline, problem)
@@ -162,10 +163,10 @@ package actor DeliveryEngine {
     guard !runtime.machine.isBusy, runtime.worker == nil else { return }
     if runtime.isRetired, runtimes[runtime.id] === runtime {
       runtimes[runtime.id] = nil
-      if let (pipeline, problem) = runtime.successor { begin(pipeline, problem) }
       let waiting = runtime.whenIdle
       runtime.whenIdle = []
       for then in waiting { then() }
+      beginIfWanted(runtime.id)
     }
     if isStopping, runtimes.values.allSatisfy({ !$0.machine.isBusy && $0.worker == nil }), let then = whenStopped {
       whenStopped = nil

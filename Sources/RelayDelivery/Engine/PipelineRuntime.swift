@@ -29,8 +29,6 @@ final class PipelineRuntime {
   /// Gone from the configuration, or being removed: what is in flight may end, then the runtime goes.
   var isRetired = false
   var whenIdle: [@Sendable () -> Void] = []
-  /// What the pipeline begins with again when this runtime has gone.
-  var successor: (pipeline: PipelineConfiguration, problem: String?)?
   /// Who waits until an artifact has left the queue.
   var departureWaiters: [UInt64: [@Sendable () -> Void]] = [:]
 

@@ -18,8 +18,8 @@ extension Daemon {
     default: break
     }
     let reply = UseCases(context.withLock { $0 }).answer(request, nextFile: files.next)
-    if case .remove(let id) = request, reply.refusal == nil {
-      // Still in the configuration, it begins again from nothing.
+    if case .remove(let id) = request {
+      // Still in the configuration, it begins again from nothing (or goes on, if the folder couldn't be deleted).
       _ = engine.ask { _ in () }
       loop.post { self.assumeIsolated { $0.removed(id) } }
     }
@@ -28,6 +28,7 @@ extension Daemon {
 
   private func removed(_ id: String) {
     inboxes[id] = nil
+    engine.assumeIsolated { $0.removalEnded(id) }
     put(configuration)
     statusChanged()
   }

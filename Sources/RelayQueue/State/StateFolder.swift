@@ -101,17 +101,21 @@ extension StateFolder {
     try asState { () throws(SystemError) in try root.folder(name) }
   }
 
-  /// A pipeline's folder, the same object for the same id; as owner, made where it is missing.
-  package func pipeline(_ id: String) throws(StateError) -> PipelineFolder {
-    guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
-    if let known = pipelines.withLock({ $0[id] }) { return known }
-    let gate = gates.withLock { gates in
+  /// Held while a pipeline's folder is made, opened or taken away.
+  private func gate(of id: String) -> Gate {
+    gates.withLock { gates in
       if let known = gates[id] { return known }
       let new = Gate()
       gates[id] = new
       return new
     }
-    return try gate.mutex.withLock { _ throws(StateError) -> PipelineFolder in
+  }
+
+  /// A pipeline's folder, the same object for the same id; as owner, made where it is missing.
+  package func pipeline(_ id: String) throws(StateError) -> PipelineFolder {
+    guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
+    if let known = pipelines.withLock({ $0[id] }) { return known }
+    return try gate(of: id).mutex.withLock { _ throws(StateError) -> PipelineFolder in
       if let known = pipelines.withLock({ $0[id] }) { return known }
       let parent = try folder("pipelines")
       let committer = try asState { () throws(SystemError) in try self.committer(for: id, in: parent) }
@@ -140,13 +144,15 @@ extension StateFolder {
     let parent = try folder("pipelines")
     // Out of sight in one step first: a crash leaves no half of a pipeline behind.
     let trash = SequenceName.trashPrefix + Identifier.random().description
-    try asState { () throws(SystemError) -> Void in
-      do throws(SystemError) { try parent.rename(id, to: parent, as: trash, exclusive: true) } catch {
-        guard error.isMissing else { throw error }
+    try gate(of: id).mutex.withLock { _ throws(StateError) in
+      try asState { () throws(SystemError) -> Void in
+        do throws(SystemError) { try parent.rename(id, to: parent, as: trash, exclusive: true) } catch {
+          guard error.isMissing else { throw error }
+        }
+        try parent.sync()
       }
-      try parent.sync()
+      pipelines.withLock { $0[id] = nil }
     }
-    pipelines.withLock { $0[id] = nil }
     try? parent.removeTree(trash)
   }
 
