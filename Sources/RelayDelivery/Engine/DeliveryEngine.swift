@@ -126,7 +126,7 @@ package actor DeliveryEngine {
     guard !runtime.isRetired else { return }
     runtime.isRetired = true
     runtime.machine.forgetTimer()
-    loop.setTimer(TimerKey("pipeline \(runtime.id)", "next"), at: nil)
+    for purpose in ["next", "load"] { loop.setTimer(TimerKey("pipeline \(runtime.id)", purpose), at: nil) }
     feed(runtime, .stopping)
     dismissWorker(runtime)
     finishIfIdle(runtime)
