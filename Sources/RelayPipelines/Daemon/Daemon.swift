@@ -102,7 +102,7 @@ package actor Daemon {
   }
 
   /// How long the answers to commands may take when the program stops, in milliseconds.
-  static let answerPatience: Int64 = 5_000
+  static let answerPatience: Int64 = 15_000
   /// How long a command that works on the state folder, or a daemon that stops, is waited for, in milliseconds.
   static let statePatience: Int64 = 10_000
 
