@@ -132,11 +132,13 @@ def serve(sock, number):
     while True:
         method, target, _ = reader.line().split(" ", 2)
         count += 1
-        count_active(1)
+        # HEAD only asks whether somebody is there.
+        weight = 0 if method == "HEAD" else 1
+        count_active(weight)
         try:
             exchange(sock, number, reader, count, method, target)
         finally:
-            count_active(-1)
+            count_active(-weight)
 
 
 def exchange(sock, number, reader, count, method, target):
