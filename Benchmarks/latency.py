@@ -7,7 +7,9 @@ the daemon has noticed. Beside it, on the same disk and to the same receiver: cr
 runs take turns, so that a change of the machine's mood meets all of them.
 """
 
+import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -50,6 +52,24 @@ def submit(daemon, receiver, folder, name):
     return taken
 
 
+def submit_over_socket(daemon, receiver, folder, name):
+    """The same by a program that is running already: it speaks to the control socket itself."""
+    file = folder / name
+    file.write_bytes(os.urandom(SIZE))
+    line = json.dumps({"command": "submit", "pipeline": "bench", "names": [name]}).encode() + b"\n"
+    start = time.monotonic_ns()
+    with socket.socket(socket.AF_UNIX) as connection, open(file, "rb") as opened:
+        connection.connect(str(daemon.folder / "state/control.sock"))
+        socket.send_fds(connection, [line], [opened.fileno()])
+        reply = json.loads(connection.makefile().readline())
+    if reply["exit"] != 0:
+        raise SystemExit(f"the daemon refused: {reply}")
+    taken = receiver.wait(f"/bench/{name}") - start
+    file.unlink()
+    daemon.until_idle()
+    return taken
+
+
 def start_of_program(daemon):
     """What the command costs before it does anything: most of what a person waits for."""
     start = time.monotonic_ns()
@@ -75,12 +95,13 @@ def main():
         sample.write_bytes(os.urandom(SIZE))
         for number in range(5):
             submit(daemon, receiver, daemon.folder, f"first-{number}")
-        floor, peer, bare, warm, cold = [], [], [], [], []
+        floor, peer, bare, warm, direct, cold = [], [], [], [], [], []
         for number in range(warm_runs):
             floor.append(sync_floor(daemon.folder, number))
             peer.append(curl(receiver, sample, number))
             bare.append(start_of_program(daemon))
             warm.append(submit(daemon, receiver, daemon.folder, f"warm-{number}"))
+            direct.append(submit_over_socket(daemon, receiver, daemon.folder, f"direct-{number}"))
         for number in range(cold_runs):
             daemon.end_workers()
             cold.append(submit(daemon, receiver, daemon.folder, f"cold-{number}"))
@@ -89,6 +110,7 @@ def main():
         show("curl -T (keeps nothing)", peer)
         show("relay-host version (does nothing)", bare)
         show("submit to received, warm", warm)
+        show("the same, over the socket", direct)
         show("submit to received, worker gone", cold)
     finally:
         daemon.stop()
