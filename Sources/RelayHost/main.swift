@@ -12,6 +12,9 @@ func begin(_ words: [String]) -> Outcome {
   // Options may stand before the command; their values are no commands.
   var place = 0
   while place < words.count, words[place].hasPrefix("-") {
+    let name = String(words[place].prefix { $0 != "=" })
+    // One that nobody knows is told, before a word behind it is taken for a command.
+    guard CommandTable.optionNames.contains(name) else { return DaemonCommand.run([words[place]]) }
     place += ["--config", "--log", "--log-level"].contains(words[place]) ? 2 : 1
   }
   guard place < words.count else { return DaemonCommand.run(words) }
@@ -24,7 +27,13 @@ func begin(_ words: [String]) -> Outcome {
   let entry =
     CommandTable.entries.first { $0.syntax.name == two }
     ?? CommandTable.entries.first { $0.syntax.name == words[place] }
-  guard let entry else { return Ending.unknown(words[place]).finish() }
+  guard let entry else {
+    let parts = CommandTable.entries.filter { $0.syntax.name.hasPrefix(words[place] + " ") }
+    if parts.isEmpty { return Ending.unknown(words[place]).finish() }
+    let list = parts.map { "  \($0.syntax.usage)\n      \($0.syntax.summary)\n" }.joined()
+    let asked = words.contains("--help") || words.contains("-h")
+    return (asked ? Ending.print(list) : Ending(problems: "Which one?\n" + list, outcome: .usage)).finish()
+  }
   let length = entry.syntax.name == two ? 2 : 1
   let rest = Array(words[..<place] + words[(place + length)...])
   do throws(UsageError) {

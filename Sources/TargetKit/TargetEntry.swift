@@ -36,8 +36,9 @@ public enum TargetEntry<Implementation: Target> {
       instance.pointee = Unmanaged.passRetained(opened).toOpaque()
       return RELAY_OK
     } catch {
+      // 1 says that it didn't open and that the verdict tells why.
       error.hand(to: table, verdict)
-      return RELAY_FAILED
+      return 1
     }
   }
 

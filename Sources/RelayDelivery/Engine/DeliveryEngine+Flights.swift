@@ -233,9 +233,13 @@ extension DeliveryEngine {
   static func failure(ofOpening wire: WireVerdict, returnCode: Int32) -> DeliveryVerdict? {
     guard returnCode != 0 || wire.code != RELAY_NONE else { return nil }
     switch wire.code {
-    case RELAY_RETRY, RELAY_NEEDS_ATTENTION:
-      // 1 is how the function says that the verdict counts; anything else is a failure of its own.
-      return verdict(of: wire, returnCode: returnCode == 1 ? 0 : returnCode)
+    // It didn't open, and says why: 1 is the header's word for that, and another number means nothing more.
+    case RELAY_RETRY, RELAY_NEEDS_ATTENTION: return verdict(of: wire, returnCode: 0)
+    case RELAY_REFUSED:
+      // Nothing was offered that it could refuse: what it doesn't like are the settings.
+      var outcome = verdict(of: wire, returnCode: 0)
+      outcome.code = .needsAttention
+      return outcome
     case RELAY_NONE: return verdict(of: wire, returnCode: returnCode)
     default:
       return DeliveryVerdict(.none, message: "The target reported the verdict \(wire.code) while opening.")

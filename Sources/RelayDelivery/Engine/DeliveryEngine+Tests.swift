@@ -8,7 +8,7 @@ import TargetABI
 /// A delivery that a person asks for, with nothing in it, marked as a test.
 extension DeliveryEngine {
   /// The name of the file that a test delivers.
-  package static let testName = "relay-host-test.txt"
+  package static let testName = "relay-host.txt"
 
   /// Delivers a test as soon as nothing else of this pipeline is under way; one that passes ends needs attention.
   package func test(_ id: String, then: @escaping @Sendable (DeliveryVerdict) -> Void) {

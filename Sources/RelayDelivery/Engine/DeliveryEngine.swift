@@ -119,7 +119,11 @@ package actor DeliveryEngine {
     feed(runtime, .target(problem: trouble ?? (isUnknown ? "The configuration is being read again." : nil)))
     if old.0.fingerprint != pipeline.fingerprint || old.0.load != pipeline.load { feed(runtime, .changed) }
     // A newer shared object is for the next worker; what is under way ends with the old one.
-    if old.1?.copy != runtime.target?.copy { dismissWorker(runtime) }
+    if old.1?.copy != runtime.target?.copy {
+      dismissWorker(runtime)
+      // Perhaps mended: what waits is tried with it at once.
+      if old.1 != nil && runtime.target != nil { feed(runtime, .tryNow) }
+    }
   }
 
   func retire(_ runtime: PipelineRuntime) {

@@ -43,12 +43,17 @@ package struct FoundTarget: Equatable, Sendable {
 package struct TargetCatalogue: Equatable, Sendable {
   package private(set) var found: [FoundTarget] = []
 
-  package init(_ all: [FoundTarget] = []) {
+  /// - Parameter former: who has an id keeps it as long as it is usable, whatever comes before it in the alphabet.
+  package init(_ all: [FoundTarget] = [], former: TargetCatalogue? = nil) {
     var owners: [String: String] = [:]
+    for target in all {
+      guard case .ready(let usable) = target.state, former?[usable.manifest.id]?.file == usable.file else { continue }
+      owners[usable.manifest.id] = usable.file
+    }
     found = all.map { target in
       guard case .ready(let usable) = target.state else { return target }
       let id = usable.manifest.id
-      if let owner = owners[id] {
+      if let owner = owners[id], owner != target.file {
         return FoundTarget(file: target.file, state: .broken(reason: "Its id \"\(id)\" is already taken by \(owner)."))
       }
       owners[id] = target.file

@@ -214,7 +214,7 @@ package actor TargetDiscovery {
   }
 
   private func publish(_ targets: [FoundTarget]) {
-    let new = TargetCatalogue(targets)
+    let new = TargetCatalogue(targets, former: catalogue)
     let isNew = new != catalogue
     catalogue = new
     if isNew { onChange(new) }

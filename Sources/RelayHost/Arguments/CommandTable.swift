@@ -131,12 +131,18 @@ enum CommandTable {
       .init(name: "--log-level", value: "LEVEL", help: "error, warning, notice, info or debug (info)"),
     ], example: "relay-host --config pipelines.json")
 
+  /// Every option of any command, for those that stand before the command.
+  static var optionNames: Set<String> {
+    Set((daemon.options + CommandSyntax.common + entries.flatMap(\.syntax.options)).map(\.name) + ["-h", "--version"])
+  }
+
   static var overview: String {
     var text = """
       Relay Host keeps what is handed to it and delivers it: surely, in order, recognisably.
 
       Usage: relay-host [--config FILE]              run the daemon in the foreground
              relay-host COMMAND … [--config FILE]    see relay-host COMMAND --help
+             relay-host help CODE                    what a code in brackets stands for
 
       Commands:
 

@@ -16,8 +16,9 @@ enum CheckCommand {
       let catalogue = workshop.targets(in: (try? file.places().targets) ?? [])
       let (configuration, problems) = file.read(bytes, targets: catalogue.manifests)
       var answers: [String: DeliveryVerdict?] = [:]
-      if arguments.has("--online"), let configuration {
-        let secrets = SecretKeeper(stateFolder: configuration.state, log: NoLog())
+      let secrets = configuration.map { SecretKeeper(stateFolder: $0.state, log: NoLog()) }
+      let missing = configuration.map { Self.missingSecrets($0, secrets) } ?? []
+      if arguments.has("--online"), let configuration, let secrets {
         for pipeline in configuration.pipelines {
           guard let target = catalogue[pipeline.load.targetID] else { continue }
           answers[pipeline.id] = workshop.check(pipeline, target, secrets)
@@ -27,7 +28,23 @@ enum CheckCommand {
       let refuses = answers.values.contains { ($0?.code ?? .delivered) != .delivered }
       let outcome: Outcome = isValid ? (refuses ? .needsYou : .done) : .usage
       if json { return .print(self.json(file, isValid, problems, configuration, answers), outcome) }
-      return words(file, isValid, problems, configuration, catalogue, answers, outcome)
+      var ending = words(file, isValid, problems, configuration, catalogue, answers, outcome)
+      ending.problems += missing.map { "warning: \($0)\n" }.joined()
+      return ending
+    }
+  }
+
+  /// Secrets that a pipeline names and nobody has set yet: told for people; with them set, the file is as good as it is.
+  private static func missingSecrets(_ configuration: Configuration, _ secrets: SecretKeeper?) -> [String] {
+    configuration.pipelines.flatMap { pipeline in
+      pipeline.load.settings.secrets.compactMap { secret in
+        do throws(SecretProblem) {
+          _ = try secrets?.value(secret.name)
+          return nil
+        } catch {
+          return "pipeline \(pipeline.id): \(error.message)"
+        }
+      }
     }
   }
 

@@ -19,9 +19,11 @@ enum QueueCommands {
       }
       var text = Words.table(rows)
       if let more = result["more"]?.integer, more > 0 { text += "… and \(more) more\n" }
-      if let since = result["stuckSince"]?.string {
-        text += "Stuck since \(since), \(result.shown("attempts")) attempts, next \(result.shown("nextAttempt")): "
-        text += "\(result.shown("lastMessage"))\n"
+      if let attention = result["attention"]?.string {
+        text += "It needs you: \(attention)\n"
+      } else if let since = result["stuckSince"]?.string {
+        text += "Stuck since \(since), \(Words.count(result["attempts"]?.integer ?? 0, "attempt", "attempts")), "
+        text += "next \(result.shown("nextAttempt")): \(result.shown("lastMessage"))\n"
       }
       return text
     }
@@ -37,11 +39,12 @@ enum QueueCommands {
     ask(session, arguments, { .refused(pipeline: $0[0]) }, needsOwner: false) { result in
       let artifacts = result["artifacts"]?.array ?? []
       guard !artifacts.isEmpty else { return "Nothing was set aside in \(result.shown("pipeline")).\n" }
-      var rows = [["NAME", "ARTIFACT", "SET ASIDE", "VERDICT", "SIZE", "REASON"]]
+      var rows = [["NAME", "ARTIFACT", "SET ASIDE", "VERDICT", "SIZE", "FILES", "REASON"]]
       for artifact in artifacts {
         rows.append([
           artifact.shown("name"), artifact.shown("artifact"), artifact.shown("at"), artifact.shown("verdict"),
-          Words.bytes(artifact["bytes"]?.integer ?? 0), artifact.shown("message"),
+          Words.bytes(artifact["bytes"]?.integer ?? 0),
+          (artifact["files"]?.array ?? []).compactMap(\.string).joined(separator: ", "), artifact.shown("message"),
         ])
       }
       return Words.table(rows)
@@ -81,7 +84,10 @@ enum QueueCommands {
       var rows = [["AT", "ARTIFACT", "PART", "ATTEMPT", "VERDICT", "STATUS", "MS", "MESSAGE"]]
       for delivery in deliveries {
         rows.append(
-          ["at", "artifact", "part", "attempt", "verdict", "status", "milliseconds", "message"].map(delivery.shown))
+          ["at", "artifact", "part", "attempt", "verdict", "status", "milliseconds", "message"].map { name in
+            // A target whose protocol has no numbers reports 0.
+            name == "status" && delivery[name]?.integer == 0 ? "-" : delivery.shown(name)
+          })
       }
       return Words.table(rows)
     }

@@ -52,6 +52,7 @@ enum SecretCommands {
 
   private static func store(_ session: Session) throws(Refusal) -> SecretStore {
     let state = try session.file().places().state
+    try Session.refuseForeignState(state)
     // Makes the state folder where it isn't there yet; one that is in use is there.
     do throws(StateError) {
       _ = try StateFolder.open(state)
@@ -112,7 +113,8 @@ enum SecretCommands {
 
 extension Refusal {
   fileprivate init(_ error: SecretError) {
+    let outcome: Outcome = if case .badName = error { .usage } else { .needsYou }
     self.init(
-      .needsYou, error.code, error.message.prefix(1).uppercased() + error.message.dropFirst() + ".", hint: error.hint)
+      outcome, error.code, error.message.prefix(1).uppercased() + error.message.dropFirst() + ".", hint: error.hint)
   }
 }

@@ -47,6 +47,7 @@ struct Session: Sendable {
     let file = try file()
     let places = try file.places()
     if let client = try ControlClient(stateFolder: places.state) { return .daemon(client) }
+    if needsOwner { try Self.refuseForeignState(places.state) }
     let (configuration, catalogue, workshop) = try read(file, places.targets)
     let deadline = BootTime.now.advanced(milliseconds: Self.patience)
     while true {
@@ -60,6 +61,15 @@ struct Session: Sendable {
       if let client = try ControlClient(stateFolder: places.state) { return .daemon(client) }
       usleep(20_000)
     }
+  }
+
+  /// What root writes into the state folder of a daemon that runs as somebody else, that daemon can't read.
+  static func refuseForeignState(_ path: String) throws(Refusal) {
+    guard geteuid() == 0, let owner = try? Directory(path).descriptor.status().owner, owner != 0 else { return }
+    let name = getpwuid(owner).map { String(cString: $0.pointee.pw_name) } ?? "#\(owner)"
+    throw Refusal(
+      .needsYou, .stateUnusable, "\(path) belongs to \(name); what root writes there the daemon couldn't read.",
+      hint: "run this as that user: sudo -u \(name) relay-host …")
   }
 
   private func read(

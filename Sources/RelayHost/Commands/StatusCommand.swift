@@ -30,10 +30,17 @@ enum StatusCommand {
       ])
     }
     if rows.count > 1 { text += Words.table(rows) }
-    for pipeline in pipelines { text += trouble(of: pipeline) }
+    for pipeline in pipelines {
+      text += trouble(of: pipeline)
+      if let refused = pipeline["refused"]?.integer, refused > 0 {
+        text += "\n\(pipeline.shown("id")): \(Words.count(refused, "artifact was", "artifacts were")) set aside; "
+        text += "see `relay-host refused \(pipeline.shown("id"))`\n"
+      }
+    }
     for left in result["unconfigured"]?.array ?? [] {
       text +=
-        "\n\(left.shown("id")) has left the configuration and holds \(left.shown("queuedArtifacts")) artifacts: "
+        "\n\(left.shown("id")) has left the configuration and holds \(left.shown("queuedArtifacts")) waiting artifacts and "
+        + "\(left.shown("refused")) that were set aside: "
         + "put it back, or `relay-host remove \(left.shown("id"))`.\n"
     }
     return text
@@ -49,7 +56,7 @@ enum StatusCommand {
     if let trouble = pipeline["trouble"]?.string { text += "\n\(id): \(trouble)\n" }
     if let since = pipeline["stuckSince"]?.string {
       text +=
-        "\n\(id) is stuck since \(since) after \(pipeline.shown("attempts")) attempts: "
+        "\n\(id) is stuck since \(since) after \(Words.count(pipeline["attempts"]?.integer ?? 0, "attempt", "attempts")): "
         + "\(pipeline["lastVerdict"]?.shown("message") ?? "")\n"
     }
     return text

@@ -21,7 +21,8 @@ enum SteeringCommands {
 
   static func retry(_ session: Session, _ arguments: ParsedArguments) -> Ending {
     QueueCommands.ask(session, arguments, { .retry(pipeline: $0[0]) }, needsOwner: false) { result in
-      "\(result.shown("pipeline")) tries now (\(result.shown("state"))).\n"
+      result.shown("state") == "idle"
+        ? "Nothing waits in \(result.shown("pipeline")).\n" : "\(result.shown("pipeline")) tries now.\n"
     }
   }
 
@@ -35,9 +36,10 @@ enum SteeringCommands {
     }
     return QueueCommands.ask(session, arguments, { .remove(pipeline: $0[0]) }, needsOwner: true) { result in
       guard result["removed"]?.bool == true else { return "There was nothing of \(result.shown("pipeline")).\n" }
+      let lost = "with \(result.shown("waiting")) waiting and \(result.shown("refused")) set aside"
       return result["stillConfigured"]?.bool == true
-        ? "\(result.shown("pipeline")) is removed; as it is still in the configuration, it begins again from nothing.\n"
-        : "\(result.shown("pipeline")) is removed.\n"
+        ? "\(result.shown("pipeline")) is removed, \(lost); as it is still in the configuration, it begins again from nothing.\n"
+        : "\(result.shown("pipeline")) is removed, \(lost).\n"
     }
   }
 

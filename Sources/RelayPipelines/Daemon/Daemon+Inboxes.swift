@@ -3,6 +3,7 @@ import RelayConfig
 import RelayDelivery
 import RelayQueue
 import RelaySystem
+import Synchronization
 
 /// The inbox folders of the pipelines: each is looked through when something happens in it, and regularly all the same.
 extension Daemon {
@@ -47,6 +48,7 @@ extension Daemon {
 
   private func forgetInbox(_ id: String) {
     inboxes[id] = nil
+    context.withLock { $0.inboxProblems[id] = nil }
     inboxWatch?.remove(id)
     loop.setTimer(TimerKey("inbox \(id)", "look"), at: nil)
   }
@@ -127,6 +129,7 @@ extension Daemon {
         self?.assumeIsolated { me in
           guard let runtime = me.inboxes[id], runtime.inbox === inbox else { return }
           runtime.isLooking = false
+          me.context.withLock { $0.inboxProblems[id] = result.problem?.message }
           runtime.schedule.looked(result, now: .now)
           if case .every(let pause) = runtime.pipeline.trigger, result.lookAgain == nil {
             runtime.schedule = InboxSchedule(now: BootTime.now.advanced(milliseconds: pause))

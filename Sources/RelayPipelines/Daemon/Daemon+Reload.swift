@@ -91,7 +91,8 @@ extension Daemon {
       guard let new = read.configuration else {
         let errors = read.problems.filter { $0.severity == .error }
         for problem in errors { log.log(LogEntry(.error, problem.headline)) }
-        reject("\(file.path) has \(ConfigurationFile.count(errors)): \(errors.first?.headline ?? "")")
+        let first = errors.first.map { "\($0.place.map { "line \($0.line), " } ?? "")\($0.message)" } ?? ""
+        reject("\(file.path) has \(ConfigurationFile.count(errors)); the first: \(first).")
         break
       }
       reloadProblem = nil

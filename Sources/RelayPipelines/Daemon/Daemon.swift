@@ -59,8 +59,9 @@ package actor Daemon {
       log.flush()
       return daemon.exit.withLock { $0 }
     } catch {
-      log.log(LogEntry(.error, error.message, ["code": error.code.rawValue]))
-      if let hint = error.hint { log.log(LogEntry(.error, "To do: \(hint)")) }
+      var entry = LogEntry(.error, error.message, ["code": error.code.rawValue])
+      if let hint = error.hint { entry.fields.append(.init(name: "hint", value: hint)) }
+      log.log(entry)
       return error.outcome
     }
   }
@@ -214,9 +215,11 @@ package actor Daemon {
     }
     let found = catalogue
     threads.run { [secrets] in secrets.learn(new) }
-    context.withLock {
-      $0 = UseCases.Context(
+    context.withLock { context in
+      let inboxProblems = context.inboxProblems
+      context = UseCases.Context(
         configuration: new, state: state, catalogue: found, engine: engine, reloadProblem: reloadProblem)
+      context.inboxProblems = inboxProblems
     }
     engine.assumeIsolated { $0.apply(new, found, problems: problems) }
     putInboxes(new)

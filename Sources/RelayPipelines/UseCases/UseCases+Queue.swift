@@ -11,9 +11,8 @@ extension UseCases {
 
   /// What waits in a pipeline, in order.
   func queue(_ id: String) throws(Refusal) -> ControlReply {
-    let pipeline = try pipeline(id)
     let snapshot = context.engine?.ask { $0.snapshot(of: id) } ?? nil
-    guard let folder = try? context.state.pipeline(id) else {
+    guard let folder = try existing(id) else {
       return ControlReply(.object(["pipeline": .text(id), "artifacts": .array([]), "more": .integer(0)]))
     }
     let sequences: [UInt64]
@@ -23,9 +22,10 @@ extension UseCases {
     let listed = waiting.prefix(Self.mostListed).map { entry($0, in: folder, done, isSending: snapshot?.sending == $0) }
     return ControlReply(
       .object([
-        "pipeline": .text(pipeline.id), "state": .text(snapshot?.state.rawValue), "artifacts": .array(Array(listed)),
+        "pipeline": .text(id), "state": .text(snapshot?.state.rawValue), "artifacts": .array(Array(listed)),
         "more": .integer(waiting.count - listed.count), "nextAttempt": .time(snapshot?.nextAttempt),
         "attempts": .integer(done.attempts), "stuckSince": .time(done.stuckSince),
+        "attention": .text(snapshot?.attention?.message),
         "lastMessage": .text(snapshot?.lastVerdict.flatMap { $0.verdict == "delivered" ? nil : $0.message }),
       ]))
   }
@@ -81,9 +81,9 @@ extension UseCases {
 
   /// What was set aside.
   func refused(_ id: String) throws(Refusal) -> ControlReply {
-    _ = try pipeline(id)
+    let folder = try existing(id)
     let found: [RefusedArtifact]
-    do { found = try (try? context.state.pipeline(id))?.refused() ?? [] } catch { throw Refusal(error) }
+    do { found = try folder?.refused() ?? [] } catch { throw Refusal(error) }
     let entries = found.map { entry in
       JSONNode.object([
         "name": .text(entry.name), "sequence": .integer(entry.sequence),
@@ -91,6 +91,7 @@ extension UseCases {
         "parts": .integer(entry.parts), "bytes": .integer(entry.bytes), "verdict": .text(entry.reason?.verdict),
         "message": .text(entry.reason?.message), "status": .integer(entry.reason?.status ?? 0),
         "at": .time(entry.reason?.at), "attempts": .integer(entry.reason?.attempts ?? 0),
+        "files": .array(entry.files.prefix(10).map { .text($0) }),
       ])
     }
     return ControlReply(.object(["pipeline": .text(id), "artifacts": .array(entries)]))
@@ -115,8 +116,7 @@ extension UseCases {
   }
 
   func deleteRefused(_ id: String, _ artifact: String) throws(Refusal) -> ControlReply {
-    _ = try pipeline(id)
-    let folder = try folder(id)
+    guard let folder = try existing(id) else { throw unknownRefused(artifact, id) }
     let name = try refusedName(artifact, in: folder)
     do { try folder.deleteRefused(name) } catch { throw Refusal(error) }
     return ControlReply(.object(["pipeline": .text(id), "artifact": .text(artifact)]))
@@ -129,17 +129,21 @@ extension UseCases {
       $0.name == artifact || $0.artifactID?.description == artifact || UInt64(artifact) == $0.sequence
     }
     if let wanted { return wanted.name }
-    throw Refusal(
-      .usage, .artifactUnknown, "No artifact \"\(artifact)\" was set aside in \(folder.id).",
-      hint: "see `relay-host refused \(folder.id)`")
+    throw unknownRefused(artifact, folder.id)
+  }
+
+  private func unknownRefused(_ artifact: String, _ id: String) -> Refusal {
+    Refusal(
+      .usage, .artifactUnknown, "No artifact \"\(artifact)\" was set aside in \(id).",
+      hint: "see `relay-host refused \(id)`")
   }
 
   /// The last deliveries, the latest last.
   func log(_ id: String, _ count: Int) throws(Refusal) -> ControlReply {
-    _ = try pipeline(id)
+    let folder = try existing(id)
     let records: [DeliveryRecord]
     do {
-      records = try (try? context.state.pipeline(id))?.deliveryLog.last(min(count, DeliveryLog.kept)) ?? []
+      records = try folder?.deliveryLog.last(min(count, DeliveryLog.kept)) ?? []
     } catch {
       throw Refusal(error)
     }

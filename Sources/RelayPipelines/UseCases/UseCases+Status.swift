@@ -14,7 +14,12 @@ extension UseCases {
     var worst = Outcome.done
     for pipeline in context.configuration.pipelines where id == nil || pipeline.id == id {
       let snapshot = snapshots[pipeline.id] ?? offlineSnapshot(pipeline)
-      entries.append(Self.json(pipeline, snapshot))
+      var entry = Self.json(pipeline, snapshot)
+      if snapshot.trouble == nil, let problem = context.inboxProblems[pipeline.id] {
+        entry.append("trouble", .text(problem))
+      }
+      entry.append("refused", .integer((try? context.state.pipeline(pipeline.id).refusedCount()) ?? 0))
+      entries.append(entry)
       switch snapshot.state {
       case .needsAttention: worst = .needsYou
       case .waiting, .late: if worst == .done { worst = .waits }
@@ -25,7 +30,10 @@ extension UseCases {
       "version": .text(Self.version), "daemon": .flag(context.engine != nil), "pipelines": .array(entries),
     ])
     if id == nil { result.append("unconfigured", .array(unconfigured())) }
-    if let problem = context.reloadProblem { result.append("configurationProblem", .text(problem)) }
+    if let problem = context.reloadProblem {
+      result.append("configurationProblem", .text(problem))
+      worst = .needsYou
+    }
     return ControlReply(result, worst)
   }
 
@@ -33,7 +41,11 @@ extension UseCases {
   private func unconfigured() -> [JSONNode] {
     let known = Set(context.configuration.pipelines.map(\.id))
     return ((try? context.state.pipelineIDsOnDisk()) ?? []).filter { !known.contains($0) }.map { id in
-      .object(["id": .text(id), "queuedArtifacts": .integer((try? context.state.pipeline(id).sequences().count) ?? 0)])
+      let folder = try? context.state.pipeline(id)
+      return .object([
+        "id": .text(id), "queuedArtifacts": .integer((try? folder?.sequences().count) ?? 0),
+        "refused": .integer((try? folder?.refusedCount()) ?? 0),
+      ])
     }
   }
 

@@ -80,8 +80,9 @@ extension UseCases {
 
   /// Deletes a pipeline's folder with everything in it.
   func remove(_ id: String) throws(Refusal) -> ControlReply {
-    let isOnDisk = ((try? context.state.pipelineIDsOnDisk()) ?? []).contains(id)
-    if !isOnDisk { _ = try pipeline(id) }
+    let folder = try existing(id)
+    let waiting = (try? folder?.sequences().count) ?? 0
+    let refused = (try? folder?.refusedCount()) ?? 0
     if let engine = context.engine {
       let done = Reply<Void>()
       engine.loop.post { engine.assumeIsolated { $0.remove(id) { done.set(()) } } }
@@ -90,7 +91,7 @@ extension UseCases {
     do { try context.state.removePipeline(id) } catch { throw Refusal(error) }
     return ControlReply(
       .object([
-        "pipeline": .text(id), "removed": .flag(isOnDisk),
+        "pipeline": .text(id), "removed": .flag(folder != nil), "waiting": .integer(waiting), "refused": .integer(refused),
         "stillConfigured": .flag(context.configuration.pipelines.contains { $0.id == id }),
       ]))
   }

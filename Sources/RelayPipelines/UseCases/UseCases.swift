@@ -16,6 +16,8 @@ package struct UseCases: Sendable {
     package var engine: DeliveryEngine?
     /// A configuration that was changed but doesn't validate: why the former one is still in force.
     package var reloadProblem: String?
+    /// What keeps inbox folders from being looked through, by pipeline.
+    package var inboxProblems: [String: String] = [:]
 
     package init(
       configuration: Configuration, state: StateFolder, catalogue: TargetCatalogue = TargetCatalogue(),
@@ -55,7 +57,8 @@ package struct UseCases: Sendable {
       case .targets: return targets()
       case .secretChanged(let name) where context.engine == nil: return try secretChanged(name)
       case .reload, .secretChanged:
-        throw Refusal(.unreachable, .controlUnreachable, "No daemon runs that could do this.")
+        throw Refusal(.unreachable, .controlUnreachable, "No daemon runs that could do this.",
+          hint: "start it with `relay-host --config \(context.configuration.file)`")
       }
     } catch {
       return ControlReply(error)
@@ -69,6 +72,13 @@ package struct UseCases: Sendable {
     throw Refusal(
       .usage, .pipelineUnknown, "No pipeline has the id \"\(id)\" in \(context.configuration.file).",
       hint: Suggestion.hint(for: id, among: known) ?? "there are: \(known.joined(separator: ", "))")
+  }
+
+  /// The pipeline's folder for looking: also of one that has left the configuration; nil before its first start.
+  func existing(_ id: String) throws(Refusal) -> PipelineFolder? {
+    let isOnDisk = ((try? context.state.pipelineIDsOnDisk()) ?? []).contains(id)
+    if !isOnDisk { _ = try pipeline(id) }
+    return isOnDisk ? try folder(id) : nil
   }
 
   /// The pipeline's folder, made when it isn't there (as far as this process owns the state folder).

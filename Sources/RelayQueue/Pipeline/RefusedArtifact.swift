@@ -11,6 +11,8 @@ package struct RefusedArtifact: Equatable, Sendable {
   package var reason: SetAsideReason?
   /// nil when the manifest can't be read.
   package var artifactID: Identifier?
+  /// The true names of its parts, as far as the manifest can be read.
+  package var files: [String] = []
   package var createdAt: WallTime?
   package var parts: Int
   /// Of all parts as they are stored.
@@ -49,10 +51,16 @@ extension PipelineFolder {
       if let manifest = try? Self.readManifest(in: folder) {
         entry.artifactID = manifest.artifactID
         entry.createdAt = manifest.createdAt
+        entry.files = manifest.parts.map(\.name)
       }
       found.append(entry)
     }
     return found.sorted { ($0.sequence, $0.name) < ($1.sequence, $1.name) }
+  }
+
+  /// How many artifacts lie in `refused/`; names are counted, nothing is opened.
+  package func refusedCount() throws(SystemError) -> Int {
+    try subfolder("refused").names().count { Self.refusedSequence($0) != nil }
   }
 
   /// Bytes of all parts in `refused/`, for `delivery.maxRefused`.
