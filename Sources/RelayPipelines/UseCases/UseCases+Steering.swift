@@ -91,7 +91,8 @@ extension UseCases {
     do { try context.state.removePipeline(id) } catch { throw Refusal(error) }
     return ControlReply(
       .object([
-        "pipeline": .text(id), "removed": .flag(folder != nil), "waiting": .integer(waiting), "refused": .integer(refused),
+        "pipeline": .text(id), "removed": .flag(folder != nil), "waiting": .integer(waiting),
+        "refused": .integer(refused),
         "stillConfigured": .flag(context.configuration.pipelines.contains { $0.id == id }),
       ]))
   }

@@ -57,7 +57,8 @@ package struct UseCases: Sendable {
       case .targets: return targets()
       case .secretChanged(let name) where context.engine == nil: return try secretChanged(name)
       case .reload, .secretChanged:
-        throw Refusal(.unreachable, .controlUnreachable, "No daemon runs that could do this.",
+        throw Refusal(
+          .unreachable, .controlUnreachable, "No daemon runs that could do this.",
           hint: "start it with `relay-host --config \(context.configuration.file)`")
       }
     } catch {
