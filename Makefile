@@ -14,6 +14,7 @@ help: ## Lists these commands.
 build: bootstrap ## Builds a release into dist/, which runs from any folder and without a toolchain.
 	$(SWIFT_BUILD) --configuration release
 	@scripts/package $(SCRATCH)/release $(SCRATCH)/package $(DIST)
+	@echo "$(DIST)/ is ready. Next: make run for a demo, or $(DIST)/bin/relay-host --help; README.md has a first pipeline."
 
 run: build ## Runs the demo: a daemon, a receiver, three pipelines and some files. Ctrl-C ends it.
 	@python3 Examples/demo/run.py $(DIST)

@@ -80,7 +80,7 @@ class Demo:
         return result
 
     def submit(self, pipeline, file):
-        print(f"$ relay-host submit {pipeline} {shown(file)}")
+        print(f"$ {shown(self.relay)} submit {pipeline} {shown(file)} --config {shown(self.config)}")
         result = self.command("submit", pipeline, str(file))
         if result.returncode != 0:
             sys.exit(f"submit ended with {result.returncode}:\n{result.stdout}{result.stderr}")
