@@ -173,7 +173,7 @@ def main():
         print(f"Relay Host runs with {shown(demo.config)}; a receiver listens on port {port}.\n")
         demo.submit("notes", HERE / "samples/note.txt")
         demo.submit("reports", HERE / "samples/report.csv")
-        print("$ mv letter.txt", shown(HERE / "drop") + "/")
+        print("$ cp", shown(HERE / "samples/letter.txt"), shown(HERE / "drop") + "/")
         arriving = HERE / "drop/.letter.txt"
         shutil.copyfile(HERE / "samples/letter.txt", arriving)
         arriving.rename(HERE / "drop/letter.txt")
