@@ -6,7 +6,7 @@ DIST ?= dist
 # turns would build everything anew each time.
 SWIFT_BUILD = swift build --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --no-color-diagnostics
 
-.PHONY: build run test bench soak check format help clean bootstrap
+.PHONY: build run test bench soak check format help clean bootstrap bootstrap-test
 
 help: ## Lists these commands.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
@@ -14,18 +14,19 @@ help: ## Lists these commands.
 build: bootstrap ## Builds a release into dist/, which runs from any folder and without a toolchain.
 	$(SWIFT_BUILD) --configuration release
 	@scripts/package $(SCRATCH)/release $(SCRATCH)/package $(DIST)
+	@echo "$(DIST)/ is ready. Next: make run for a demo, or $(DIST)/bin/relay-host --help; README.md has a first pipeline."
 
 run: build ## Runs the demo: a daemon, a receiver, three pipelines and some files. Ctrl-C ends it.
 	@python3 Examples/demo/run.py $(DIST)
 
-test: bootstrap ## Builds and runs all tests.
+test: bootstrap-test ## Builds and runs all tests.
 	$(SWIFT_BUILD) --build-tests
 	swift test --scratch-path $(SCRATCH) --skip-build --disable-xctest
 
-check: build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
+check: bootstrap-test build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
 	@scripts/check $(DIST)
 
-bench: build ## Measures the time from submit to received, beside the disk's floor and plain curl.
+bench: bootstrap-test build ## Measures the time from submit to received, beside the disk's floor and plain curl.
 	@python3 Benchmarks/latency.py $(DIST)
 
 soak: build ## Delivers without pause for ten minutes (DURATION=seconds) and looks for growth.
@@ -38,4 +39,7 @@ clean: ## Removes what was built.
 	rm -rf $(SCRATCH) $(DIST)
 
 bootstrap:
-	@scripts/bootstrap
+	@scripts/bootstrap build
+
+bootstrap-test:
+	@scripts/bootstrap test

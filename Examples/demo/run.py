@@ -80,7 +80,7 @@ class Demo:
         return result
 
     def submit(self, pipeline, file):
-        print(f"$ relay-host submit {pipeline} {shown(file)}")
+        print(f"$ {shown(self.relay)} submit {pipeline} {shown(file)} --config {shown(self.config)}")
         result = self.command("submit", pipeline, str(file))
         if result.returncode != 0:
             sys.exit(f"submit ended with {result.returncode}:\n{result.stdout}{result.stderr}")
@@ -173,7 +173,7 @@ def main():
         print(f"Relay Host runs with {shown(demo.config)}; a receiver listens on port {port}.\n")
         demo.submit("notes", HERE / "samples/note.txt")
         demo.submit("reports", HERE / "samples/report.csv")
-        print("$ mv letter.txt", shown(HERE / "drop") + "/")
+        print("$ cp", shown(HERE / "samples/letter.txt"), shown(HERE / "drop") + "/")
         arriving = HERE / "drop/.letter.txt"
         shutil.copyfile(HERE / "samples/letter.txt", arriving)
         arriving.rename(HERE / "drop/letter.txt")
