@@ -135,7 +135,8 @@ import Testing
     #expect(isKilled ? failed.count < wanted.count : failed.isEmpty, "\(host.text(of: "problems"))")
     func arrived() -> [String] { host.text(of: "out/all.txt").split(separator: "\n").map(String.init) }
     #expect(
-      eventually(within: 30) { wanted.subtracting(failed).isSubset(of: arrived()) }, "\(host.text(of: "problems"))")
+      eventually(within: 30) { wanted.subtracting(failed).isSubset(of: arrived()) },
+      "\(host.text(of: "problems")) \((try? host.run("status", "--json").output) ?? "") \(host.log.suffix(4000))")
     // In its order, each from one hand.
     for who in ["a", "b"] {
       let numbers = arrived().filter { $0.hasPrefix(who) && !failed.contains($0) }.compactMap { Int($0.dropFirst()) }

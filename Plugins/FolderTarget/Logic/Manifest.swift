@@ -18,7 +18,7 @@ enum FolderManifest {
         "properties": {
           "directory": {
             "type": "string", "minLength": 1, "title": "Folder",
-            "description": "Where files appear; an absolute path that exists. It is never created.",
+            "description": "Where files appear; a path that exists, relative ones from the folder of pipelines.json. It is never created.",
             "examples": ["/srv/scans"], "x-relay-access": "write"
           },
           "file": {

@@ -28,7 +28,9 @@ extension DeliveryEngine {
     }
     let (id, loop, services) = (runtime.id, loop, services)
     let configuration = runtime.configuration
-    let secrets = runtime.worker == nil ? configuration.load.settings.secrets : []
+    let isForNewWorker = runtime.worker == nil
+    let secrets = isForNewWorker ? configuration.load.settings.secrets : []
+    runtime.isHandingOver = true
     runtime.disk.run { [weak self] in
       var preparation = PreparedPart.open(artifact, part: Int(part))
       if case .ready(var prepared) = preparation {
@@ -36,6 +38,7 @@ extension DeliveryEngine {
           for secret in secrets {
             prepared.secrets.append(SecretEntry(path: secret.path, value: try services.secret(secret.name)))
           }
+          prepared.isForNewWorker = isForNewWorker
           prepared.rendered = try services.renderLate(configuration, artifact.manifest, Int(part))
           preparation = .ready(prepared)
         } catch {
@@ -53,7 +56,9 @@ extension DeliveryEngine {
     _ id: String, _ number: UInt64, _ artifact: QueuedArtifact, part: UInt32, attempt: UInt32,
     _ preparation: PartPreparation
   ) {
-    guard let runtime = runtimes[id], runtime.machine.isSending(number) else { return }
+    guard let runtime = runtimes[id] else { return }
+    runtime.isHandingOver = false
+    guard runtime.machine.isSending(number) else { return finishLeaving(runtime) }
     runtime.lastMilliseconds = 0
     switch preparation {
     case .damaged(let reason): feed(runtime, .damaged(sequence: artifact.sequence, reason: reason))
@@ -64,6 +69,10 @@ extension DeliveryEngine {
         .verdict(
           number: number, DeliveryVerdict(.needsAttention, reason: RELAY_REASON_CREDENTIALS, message: message)))
     case .ready(let prepared):
+      guard isUsable(prepared, for: runtime) else {
+        finishLeaving(runtime)
+        return feed(runtime, .handedBack)
+      }
       if runtime.machine.isCancelWanted {
         return feed(runtime, .verdict(number: number, DeliveryVerdict(.cancelled)))
       }
@@ -95,6 +104,17 @@ extension DeliveryEngine {
       take(off: runtime, number, prepared, fields, overlay, isTest: false)
       if prepared.checksum == nil { readAlongside(runtime, number, prepared) }
     }
+  }
+
+  /// Whether what was prepared still fits: meanwhile the worker may have ended, or been told to go (other settings, a
+  /// newer target, the end of the program).
+  func isUsable(_ prepared: PreparedPart, for runtime: PipelineRuntime) -> Bool {
+    runtime.worker.map { !$0.isLeaving } ?? prepared.isForNewWorker
+  }
+
+  /// A worker that was told to go while something was prepared for it goes now.
+  func finishLeaving(_ runtime: PipelineRuntime) {
+    if runtime.worker?.isLeaving == true { dismissWorker(runtime) }
   }
 
   /// Starts a worker where none is there and sends it the delivery, all in one go.

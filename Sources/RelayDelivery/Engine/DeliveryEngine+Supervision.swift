@@ -54,7 +54,7 @@ extension DeliveryEngine {
     guard let worker = runtime.worker, worker.leaveLadder == nil else { return }
     runtime.worker?.isLeaving = true
     places.markLeaving(runtime.id)
-    guard worker.flight == nil else { return }
+    guard worker.flight == nil, !runtime.isHandingOver else { return }
     host.assumeIsolated { host in try? host.send(worker.number, .leave) }
     runtime.worker?.leaveLadder = KillLadder(
       from: .terminate, now: BootTime.now.advanced(milliseconds: KillLadder.patience))

@@ -22,11 +22,14 @@ extension DeliveryEngine {
 
   func beginTest(_ runtime: PipelineRuntime) {
     let (id, loop, services, configuration) = (runtime.id, loop, services, runtime.configuration)
-    let secrets = runtime.worker == nil ? configuration.load.settings.secrets : []
+    let isForNewWorker = runtime.worker == nil
+    let secrets = isForNewWorker ? configuration.load.settings.secrets.map { ($0.path, $0.name) } : []
+    runtime.isHandingOver = true
     runtime.disk.run { [weak self, state] in
       let made = Result { () throws(SecretProblem) in
-        try Self.makeTest(
-          configuration.load.settings.secrets.isEmpty ? [] : secrets.map { ($0.path, $0.name) }, services, in: state)
+        var part = try Self.makeTest(secrets, services, in: state)
+        part.isForNewWorker = isForNewWorker
+        return part
       }
       let overlay = Result { () throws(SecretProblem) in try services.renderForTest(configuration) }
       loop.post { [weak self] in self?.assumeIsolated { $0.sendTest(id, made, overlay) } }
@@ -51,9 +54,17 @@ extension DeliveryEngine {
   private func sendTest(
     _ id: String, _ made: Result<PreparedPart, SecretProblem>, _ overlay: Result<[SettingEntry], SecretProblem>
   ) {
-    guard let runtime = runtimes[id], runtime.machine.isTesting else { return }
+    guard let runtime = runtimes[id] else { return }
+    runtime.isHandingOver = false
+    guard runtime.machine.isTesting else { return finishLeaving(runtime) }
     do throws(SecretProblem) {
       let part = try made.get()
+      guard isUsable(part, for: runtime) else {
+        finishLeaving(runtime)
+        act(on: places.release(id, now: .now))
+        // Again, when the worker has gone.
+        return act(on: places.request(id, since: .now))
+      }
       let entries = try overlay.get()
       let now = WallTime.now
       let artifact = Identifier.timed(at: now).description

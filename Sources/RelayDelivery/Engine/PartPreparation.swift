@@ -12,6 +12,8 @@ struct PreparedPart: Sendable {
   var checksum: UInt64?
   /// Resolved values, when the worker is yet to be opened.
   var secrets: [SecretEntry] = []
+  /// Whether `secrets` are there, so that a new worker can be opened.
+  var isForNewWorker = false
   /// Settings with templates that weren't rendered when the artifact was made, because the target wasn't known then.
   var rendered: [SettingEntry] = []
 }

@@ -17,6 +17,8 @@ final class PipelineRuntime {
   /// The artifact at the head, when it is open.
   var artifact: QueuedArtifact?
   var worker: RunningWorker?
+  /// Whether a part is being opened that the worker gets next: until then it must not go.
+  var isHandingOver = false
   /// Events that came while another was being handled.
   var events: [DeliveryEvent] = []
   var isHandling = false

@@ -29,6 +29,8 @@ package enum DeliveryEvent: Sendable {
   case placeGranted
   /// A worker couldn't be started for want of something of the machine: no attempt.
   case notStarted(reason: String)
+  /// What was to be sent never reached a worker, because the one that was there is going: no attempt.
+  case handedBack
   case verdict(number: UInt64, DeliveryVerdict)
   case marked
   case markFailed(reason: String)

@@ -91,6 +91,7 @@ package struct DeliveryMachine: Sendable {
       isAskingForPlace = false
       hasPlace = true
     case .notStarted(let reason): notStarted(reason, now)
+    case .handedBack: if case .sending = activity { endSending() }
     case .verdict(let number, let verdict): finished(number, verdict, now)
     case .marked: marked()
     case .markFailed(let reason):

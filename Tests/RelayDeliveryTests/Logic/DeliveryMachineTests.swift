@@ -309,6 +309,16 @@ import Testing
     #expect(it.wait == 2000)
   }
 
+  @Test func `what was handed back before a worker had it is no attempt and goes out again`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.handle(.handedBack)
+    #expect(it.sent == ["1.1", "1.1"] && it.sending?.attempt == 1)
+    it.handle(.stopping)
+    it.handle(.handedBack)
+    #expect(it.sent.count == 2 && !it.machine.isBusy && it.marked.attempts == 0)
+  }
+
   @Test func `a move that fails is tried again and nothing is sent meanwhile`() {
     var it = MachineHarness(artifacts: [1: 1, 2: 1])
     it.movesFail = true
