@@ -21,7 +21,7 @@ import Testing
     #expect(status["attention"]?["message"]?.string?.contains("SIGSEGV") == true)
     #expect(host.refused("bad").count == 1)
     #expect(host.queue("bad").count == 2)
-    #expect(host.deliveriesOnDisk("bad").count == 10)
+    #expect(eventually { host.deliveriesOnDisk("bad").count == 10 })
     #expect(host.deliveriesOnDisk("bad").map { $0["attempt"]?.integer ?? 0 } == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
     let listed = try host.run("refused", "bad", "--json").json?["artifacts"]?.array ?? []
     #expect(listed.count == 1)
@@ -31,11 +31,11 @@ import Testing
     // A person says go on, and it is the same again: the rest is set aside, nothing is dropped.
     #expect(try host.run("resume", "bad").status == 0)
     #expect(try host.reaches("bad", "needs-attention"))
-    #expect(host.deliveriesOnDisk("bad").count == 20)
+    #expect(eventually { host.deliveriesOnDisk("bad").count == 20 })
     #expect(host.refused("bad").count == 2 && host.queue("bad").count == 1)
     #expect(try host.run("resume", "bad").status == 0)
     #expect(try host.reaches("bad", "idle"))
-    #expect(host.deliveriesOnDisk("bad").count == 25)
+    #expect(eventually { host.deliveriesOnDisk("bad").count == 25 })
     #expect(host.refused("bad").count == 3)
     #expect(host.queue("bad").isEmpty)
   }
