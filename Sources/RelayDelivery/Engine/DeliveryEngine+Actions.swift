@@ -35,6 +35,7 @@ extension DeliveryEngine {
     case .setAside(let sequence, let part, let attempts, let verdict):
       setAside(runtime, sequence, part, attempts, verdict)
     case .remove(let sequence): remove(sequence, runtime)
+    case .requeue(let sequence): requeue(sequence, runtime)
     case .cancel: cancelFlight(runtime)
     case .dismissWorker: dismissWorker(runtime)
     case .eraseDeliveryState: eraseDeliveryState(runtime)
@@ -130,6 +131,26 @@ extension DeliveryEngine {
             at: BootTime.now.advanced(milliseconds: Self.loadPause)
           ) { [weak self] in
             self?.assumeIsolated { me in if let runtime = me.runtimes[id] { me.remove(sequence, runtime) } }
+          }
+        }
+      }
+    }
+  }
+
+  private func requeue(_ sequence: UInt64, _ runtime: PipelineRuntime) {
+    guard let folder = runtime.folder else { return }
+    let (id, loop) = (runtime.id, loop)
+    runtime.disk.run { [weak self] in
+      let result = Result { () throws(CommitError) in try folder.requeue(sequence) }
+      loop.post { [weak self] in
+        self?.assumeIsolated { me in
+          guard let runtime = me.runtimes[id] else { return }
+          switch result {
+          case .success: me.announceReady(runtime)
+          // Delivered or set aside long ago: it was only told late.
+          case .failure(let error) where error.cause.isMissing: break
+          case .failure(let error):
+            me.log(.error, "A late artifact can't be put at the end of the queue: \(error.message).", runtime, sequence)
           }
         }
       }

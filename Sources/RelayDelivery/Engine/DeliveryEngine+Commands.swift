@@ -12,7 +12,17 @@ extension DeliveryEngine {
     return reply.wait()
   }
 
-  package func committed(_ sequence: UInt64, to id: String) { feed(id, .committed(sequence: sequence)) }
+  /// Something was committed to a pipeline's queue.
+  package func committed(_ sequence: UInt64, to id: String) {
+    guard let runtime = runtimes[id] else { return }
+    // Before the folder is open it is found by looking.
+    if runtime.folder == nil { feed(runtime, .committed(sequence: sequence)) } else { announceReady(runtime) }
+  }
+
+  /// Tells the machine what may be delivered, in the order of the sequences and not of the threads that committed them.
+  func announceReady(_ runtime: PipelineRuntime) {
+    for sequence in runtime.folder?.takeReady() ?? [] { feed(runtime, .committed(sequence: sequence)) }
+  }
 
   package func pause(_ id: String) { feed(id, .pause(byCommand: true, byConfiguration: nil)) }
 
@@ -20,9 +30,9 @@ extension DeliveryEngine {
 
   package func tryNow(_ id: String) { feed(id, .tryNow) }
 
-  /// Sets an artifact aside and calls `then` when it has left the queue, in whatever way.
-  package func drop(_ sequence: UInt64, from id: String, then: @escaping @Sendable () -> Void) {
-    guard let runtime = runtimes[id], runtime.machine.queue.contains(sequence) else { return then() }
+  /// Sets an artifact aside and calls `then` when it has left the queue, in whatever way, or with the reason why it can't.
+  package func drop(_ sequence: UInt64, from id: String, then: @escaping @Sendable (String?) -> Void) {
+    guard let runtime = runtimes[id], runtime.machine.queue.contains(sequence) else { return then(nil) }
     runtime.departureWaiters[sequence, default: []].append(then)
     feed(runtime, .drop(sequence: sequence))
   }

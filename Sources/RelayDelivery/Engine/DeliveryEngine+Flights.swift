@@ -28,7 +28,7 @@ extension DeliveryEngine {
     }
     let (id, loop, services) = (runtime.id, loop, services)
     let configuration = runtime.configuration
-    let isForNewWorker = runtime.worker == nil
+    let (isForNewWorker, generation) = (runtime.worker == nil, runtime.generation)
     let secrets = isForNewWorker ? configuration.load.settings.secrets : []
     runtime.isHandingOver = true
     runtime.disk.run { [weak self] in
@@ -39,6 +39,7 @@ extension DeliveryEngine {
             prepared.secrets.append(SecretEntry(path: secret.path, value: try services.secret(secret.name)))
           }
           prepared.isForNewWorker = isForNewWorker
+          prepared.generation = generation
           prepared.rendered = try services.renderLate(configuration, artifact.manifest, Int(part))
           preparation = .ready(prepared)
         } catch {
@@ -109,7 +110,11 @@ extension DeliveryEngine {
   /// Whether what was prepared still fits: meanwhile the worker may have ended, or been told to go (other settings, a
   /// newer target, the end of the program).
   func isUsable(_ prepared: PreparedPart, for runtime: PipelineRuntime) -> Bool {
-    runtime.worker.map { !$0.isLeaving } ?? prepared.isForNewWorker
+    guard runtime.worker == nil else { return runtime.worker?.isLeaving == false }
+    // Address and credentials must be of one moment: never an old secret for a new address.
+    let given = Set(prepared.secrets.map(\.path))
+    return prepared.isForNewWorker && prepared.generation == runtime.generation
+      && runtime.configuration.load.settings.secrets.allSatisfy { given.contains($0.path) }
   }
 
   /// A worker that was told to go while something was prepared for it goes now.

@@ -51,6 +51,8 @@ extension DeliveryEngine {
 
   /// Lets the worker go: now if it has nothing to do, else after that.
   func dismissWorker(_ runtime: PipelineRuntime) {
+    // Also when there is none yet: one that is about to be started was prepared for what no longer holds.
+    runtime.generation &+= 1
     guard let worker = runtime.worker, worker.leaveLadder == nil else { return }
     runtime.worker?.isLeaving = true
     places.markLeaving(runtime.id)

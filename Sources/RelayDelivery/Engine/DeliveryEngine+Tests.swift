@@ -20,15 +20,24 @@ extension DeliveryEngine {
     feed(runtime, .testRequested)
   }
 
+  /// Answers those whose test hasn't begun and won't.
+  func answerTests(_ runtime: PipelineRuntime, _ reason: String) {
+    guard !runtime.machine.isTesting else { return }
+    let waiters = runtime.testWaiters
+    runtime.testWaiters = []
+    for then in waiters { then(DeliveryVerdict(.cancelled, message: reason)) }
+  }
+
   func beginTest(_ runtime: PipelineRuntime) {
     let (id, loop, services, configuration) = (runtime.id, loop, services, runtime.configuration)
-    let isForNewWorker = runtime.worker == nil
+    let (isForNewWorker, generation) = (runtime.worker == nil, runtime.generation)
     let secrets = isForNewWorker ? configuration.load.settings.secrets.map { ($0.path, $0.name) } : []
     runtime.isHandingOver = true
     runtime.disk.run { [weak self, state] in
       let made = Result { () throws(SecretProblem) in
         var part = try Self.makeTest(secrets, services, in: state)
         part.isForNewWorker = isForNewWorker
+        part.generation = generation
         return part
       }
       let overlay = Result { () throws(SecretProblem) in try services.renderForTest(configuration) }

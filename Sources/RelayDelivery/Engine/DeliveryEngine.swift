@@ -129,6 +129,7 @@ package actor DeliveryEngine {
   func retire(_ runtime: PipelineRuntime) {
     guard !runtime.isRetired else { return }
     runtime.isRetired = true
+    answerTests(runtime, "The pipeline has left the configuration.")
     runtime.machine.forgetTimer()
     for purpose in ["next", "load"] { loop.setTimer(TimerKey("pipeline \(runtime.id)", purpose), at: nil) }
     feed(runtime, .stopping)
@@ -145,6 +146,7 @@ package actor DeliveryEngine {
       let next = runtime.events.removeFirst()
       let moment = DeliveryMachine.Moment(boot: .now, wall: .now, chance: .random(in: 0...1))
       for action in runtime.machine.handle(next, at: moment) { perform(action, runtime) }
+      tellStaying(runtime, next)
     }
     runtime.isHandling = false
     tellDepartures(runtime)
@@ -155,7 +157,16 @@ package actor DeliveryEngine {
   private func tellDepartures(_ runtime: PipelineRuntime) {
     for (sequence, waiting) in runtime.departureWaiters where !runtime.machine.queue.contains(sequence) {
       runtime.departureWaiters[sequence] = nil
-      for then in waiting { then() }
+      for then in waiting { then(nil) }
+    }
+  }
+
+  /// Tells those who wait for an artifact to leave why it stays for now.
+  private func tellStaying(_ runtime: PipelineRuntime, _ event: DeliveryEvent) {
+    switch event {
+    case .stopped(let sequence, _, let message), .moveFailed(let sequence, let message):
+      for then in runtime.departureWaiters.removeValue(forKey: sequence) ?? [] { then(message) }
+    default: break
     }
   }
 
@@ -184,6 +195,7 @@ package actor DeliveryEngine {
     isStopping = true
     whenStopped = then
     for runtime in runtimes.values {
+      answerTests(runtime, "The program stops.")
       feed(runtime, .stopping)
       dismissWorker(runtime)
     }

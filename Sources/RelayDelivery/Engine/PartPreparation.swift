@@ -14,6 +14,8 @@ struct PreparedPart: Sendable {
   var secrets: [SecretEntry] = []
   /// Whether `secrets` are there, so that a new worker can be opened.
   var isForNewWorker = false
+  /// The pipeline's generation when it was prepared.
+  var generation: UInt64 = 0
   /// Settings with templates that weren't rendered when the artifact was made, because the target wasn't known then.
   var rendered: [SettingEntry] = []
 }

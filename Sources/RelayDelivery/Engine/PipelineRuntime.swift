@@ -32,7 +32,9 @@ final class PipelineRuntime {
   var isRetired = false
   var whenIdle: [@Sendable () -> Void] = []
   /// Who waits until an artifact has left the queue.
-  var departureWaiters: [UInt64: [@Sendable () -> Void]] = [:]
+  var departureWaiters: [UInt64: [@Sendable (String?) -> Void]] = [:]
+  /// Grows when a worker is to be opened anew: what was prepared before then isn't sent.
+  var generation: UInt64 = 0
 
   init(_ configuration: PipelineConfiguration, disk: SerialWork) {
     id = configuration.id

@@ -71,6 +71,8 @@ package enum DeliveryAction: Equatable, Sendable {
   case moveToCorrupt(sequence: UInt64, reason: String)
   case setAside(sequence: UInt64, part: UInt32, attempts: UInt32, DeliveryVerdict)
   case remove(sequence: UInt64)
+  /// The artifact gets a new sequence, as the last of the queue.
+  case requeue(sequence: UInt64)
   case cancel
   /// The worker goes after what it is doing; the next delivery gets a new one.
   case dismissWorker

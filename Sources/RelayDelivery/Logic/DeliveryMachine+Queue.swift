@@ -28,6 +28,17 @@ extension DeliveryMachine {
     for event in said { command(event, now) }
   }
 
+  /// A new artifact. One that comes to light only when later ones are done or begun is put at the end: in between it would
+  /// be taken for done with, or cut the one under way in two.
+  mutating func committed(_ sequence: UInt64) {
+    let isBegun = position.headSequence != 0 && (position.headPartsDone > 0 || head != nil)
+    let isLate = sequence <= position.completedThrough || (isBegun && sequence < position.headSequence)
+    guard activity != .loading, isLate, !queue.contains(sequence) else { return queue.insert(sequence) }
+    if !position.pendingRemovals.contains(where: { $0.sequence == sequence }) {
+      actions.append(.requeue(sequence: sequence))
+    }
+  }
+
   /// What is left of a wait that was written down: never longer than the whole wait, whatever the wall clock did.
   func remainingWait(at wall: WallTime) -> Int64 {
     guard let end = position.nextAttempt, let start = position.waitStarted, end > start else { return 0 }

@@ -83,7 +83,7 @@ package struct DeliveryMachine: Sendable {
     switch event {
     case .loaded(let sequences, let position, let attention, let pausedByCommand):
       load(sequences, position, attention, pausedByCommand, now)
-    case .committed(let sequence): queue.insert(sequence)
+    case .committed(let sequence): committed(sequence)
     case .opened(let artifact): opened(artifact)
     case .damaged(let sequence, let reason): damaged(sequence, reason)
     case .unreadable(let sequence, let reason): unreadable(sequence, reason, now)

@@ -111,8 +111,9 @@ package actor TargetDiscovery {
         seen[file] = (stamp, target)
         targets.append(target)
       case .copied(let stamp, let copy, let sha256, let manifest):
-        if let manifest {
-          let target = FoundTarget(file: file, state: state(of: .success(manifest), file, copy, sha256))
+        // What was kept of an earlier start is believed only if it can still be read.
+        if let manifest, case .ready(let usable) = state(of: .success(manifest), file, copy, sha256) {
+          let target = FoundTarget(file: file, state: .ready(usable))
           seen[file] = (stamp, target)
           targets.append(target)
         } else {

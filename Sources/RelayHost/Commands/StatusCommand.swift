@@ -36,6 +36,11 @@ enum StatusCommand {
         text += "\n\(pipeline.shown("id")): \(Words.count(refused, "artifact was", "artifacts were")) set aside; "
         text += "see `relay-host refused \(pipeline.shown("id"))`\n"
       }
+      if let corrupt = pipeline["corrupt"]?.integer, corrupt > 0 {
+        text +=
+          "\n\(pipeline.shown("id")): \(Words.count(corrupt, "damaged artifact lies", "damaged artifacts lie")) in "
+        text += "corrupt/ of its folder; look at each reason.json\n"
+      }
     }
     for left in result["unconfigured"]?.array ?? [] {
       text +=

@@ -108,20 +108,34 @@ package struct DiagnosticList: Sendable {
     }
   }
 
+  /// So many are told; of the rest, only how many there are.
+  package static let most = 100
+
   /// All of them in the order of the file, those without a place first.
   package func sorted() -> [Diagnostic] {
-    found.enumerated()
+    let all = found.enumerated()
       .sorted { ($0.element.range?.lowerBound ?? -1, $0.offset) < ($1.element.range?.lowerBound ?? -1, $1.offset) }
-      .map { entry in
-        let problem = entry.element
-        return Diagnostic(
-          problem.code, problem.message, hint: problem.hint, file: file, place: problem.range.map(place))
-      }
+    var told = all.prefix(Self.most).map { entry in
+      let problem = entry.element
+      return Diagnostic(
+        problem.code, problem.message, hint: problem.hint, file: file, place: problem.range.map(place))
+    }
+    let rest = all.dropFirst(Self.most)
+    if !rest.isEmpty {
+      let blocks = rest.contains { $0.element.code.blocksLoading }
+      told.append(
+        Diagnostic(
+          blocks ? .configTooMany : .configMoreWarnings, "\(rest.count) more that aren't shown",
+          hint: "mend the first ones, then look again", file: file))
+    }
+    return told
   }
 
   private func place(_ range: Range<Int>) -> Diagnostic.Place {
     let (line, column) = index.position(of: range.lowerBound)
+    // A line of thousands of characters shows nobody anything, and would be copied for each problem in it.
+    let isShort = index.length(ofLine: line) <= 2000
     return Diagnostic.Place(
-      range: range, line: line, column: column, sourceLine: index.line(line, masking: masked))
+      range: range, line: line, column: column, sourceLine: isShort ? index.line(line, masking: masked) : "")
   }
 }

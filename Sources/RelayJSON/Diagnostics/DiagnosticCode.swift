@@ -68,6 +68,8 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case configHealthNotRun = "config.health-not-run"
   case configTemplateIgnored = "config.template-ignored"
   case configNotYet = "config.not-yet"
+  case configTooMany = "config.too-many"
+  case configMoreWarnings = "config.more-warnings"
 
   // Secrets.
   case secretPlainText = "secret.plain-text"
@@ -136,7 +138,8 @@ extension DiagnosticCode {
 
   package var severity: Diagnostic.Severity {
     switch self {
-    case .configHealthNotRun, .configTemplateIgnored, .configNotYet, .secretLoosePermissions, .secretShort,
+    case .configHealthNotRun, .configTemplateIgnored, .configNotYet, .configMoreWarnings, .secretLoosePermissions,
+      .secretShort,
       .manifestUnknownKey:
       .warning
     default: .error
@@ -192,6 +195,8 @@ extension DiagnosticCode {
       "this version doesn't run pipelines that read health data; the pipeline is checked and left alone"
     case .configTemplateIgnored: "a setting holds {{ but is not one that is rendered; it is delivered as it stands"
     case .configNotYet: "the key is known and checked, and what it asks for comes with a later version"
+    case .configTooMany: "there are more mistakes than are shown at once"
+    case .configMoreWarnings: "there are more warnings than are shown at once"
     case .secretPlainText: "a secret is written into the file where only {\"secret\": \"name\"} is taken"
     case .secretNotAllowed: "{\"secret\": \"name\"} stands where no secret is taken"
     case .secretBadName: "the name of a secret is made like an id"

@@ -28,6 +28,12 @@ package struct LineIndex: Sendable {
     return (low + 1, column)
   }
 
+  /// Bytes of a line with its end; 0 if there is no such line.
+  package func length(ofLine number: Int) -> Int {
+    guard starts.indices.contains(number - 1) else { return 0 }
+    return (starts.indices.contains(number) ? starts[number] : bytes.count) - starts[number - 1]
+  }
+
   /// The line's text without its end; empty if there is no such line.
   ///
   /// Bytes that aren't UTF-8 show as U+FFFD.

@@ -15,7 +15,7 @@ final class ControlServer: Sendable {
   /// The most connections at once; more wait in the kernel's backlog.
   static let mostConnections = 64
   /// How long a connection may say nothing, in milliseconds.
-  static let patience: Int64 = 60_000
+  static let patience: Int64 = 15_000
 
   typealias Handler = @Sendable (ControlRequest, Files) -> ControlReply
 

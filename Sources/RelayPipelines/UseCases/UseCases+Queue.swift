@@ -53,9 +53,11 @@ extension UseCases {
     let folder = try folder(id)
     let sequence = try sequence(of: artifact, in: folder)
     if let engine = context.engine {
-      let done = Reply<Void>()
-      engine.loop.post { engine.assumeIsolated { $0.drop(sequence, from: id) { done.set(()) } } }
-      done.wait()
+      let done = Reply<String?>()
+      engine.loop.post { engine.assumeIsolated { $0.drop(sequence, from: id) { done.set($0) } } }
+      if let problem = done.wait() {
+        throw Refusal(.needsYou, .deliveryRefusedFull, "Artifact \(artifact) can't be set aside: \(problem)")
+      }
     } else {
       do {
         try folder.setAside(sequence, reason: SetAsideReason(verdict: "dropped", message: "Set aside by a person."))

@@ -19,6 +19,7 @@ extension UseCases {
         entry.append("trouble", .text(problem))
       }
       entry.append("refused", .integer((try? context.state.pipeline(pipeline.id).refusedCount()) ?? 0))
+      entry.append("corrupt", .integer((try? context.state.pipeline(pipeline.id).corruptCount()) ?? 0))
       entries.append(entry)
       switch snapshot.state {
       case .needsAttention: worst = .needsYou

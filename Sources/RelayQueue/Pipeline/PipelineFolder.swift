@@ -89,10 +89,30 @@ extension PipelineFolder {
           throw error
         }
         books.arrived(sequence, size)
+        books.publish(sequence)
         return sequence
       }
       throw SystemError(call: .rename, code: EEXIST, subject: queue.path)
     }
+  }
+
+  /// Says that a published sequence may be announced; by whoever committed it, when that has ended.
+  func settle(_ sequence: UInt64) { books.withLock { $0.settle(sequence) } }
+
+  /// What was committed since the last call and may be delivered, in order: a sequence comes out only when every smaller
+  /// one has.
+  package func takeReady() -> [UInt64] { books.withLock { $0.takeReady() } }
+
+  /// Gives an artifact that stands behind what was delivered a new sequence, as the last; durable when this returns.
+  package func requeue(_ sequence: UInt64) throws(CommitError) {
+    let name = SequenceName.name(sequence)
+    let size = sizeIfMeasured(sequence) ?? QueueBooks.Size(parts: 0, bytes: 0)
+    let request = CommitRequest(parents: [queue]) { [self] () throws(SystemError) in
+      let new = try publish(name, in: queue, size: size)
+      books.withLock { $0.departed(sequence, size) }
+      return new
+    }
+    settle(try committer.commit(request))
   }
 
   package var totals: QueueTotals { books.withLock { $0.totals } }

@@ -57,6 +57,10 @@ package struct QueueBooks: Sendable {
   var nextSequence: UInt64?
   package private(set) var totals = QueueTotals()
   private var changes: Changes?
+  /// In the queue, and whether that is durable isn't known yet.
+  private var published: Set<UInt64> = []
+  /// Durable, and not announced yet.
+  private var ready: Set<UInt64> = []
   /// Being staged: counted for admission, not yet in the queue.
   private var stagedArtifacts = 0
   private var stagedBytes: Int64 = 0
@@ -91,6 +95,22 @@ package struct QueueBooks: Sendable {
     totals.artifacts = max(0, totals.artifacts - 1)
     if changes != nil, changes?.arrived.removeValue(forKey: sequence) == nil { changes?.departed.insert(sequence) }
     if let size, totals.isMeasured { add(size, -1) }
+  }
+
+  mutating func publish(_ sequence: UInt64) { published.insert(sequence) }
+
+  /// The commit has ended, in whatever way: what is in the queue may be delivered.
+  mutating func settle(_ sequence: UInt64) {
+    published.remove(sequence)
+    ready.insert(sequence)
+  }
+
+  /// The sequences that may be announced now: none before a smaller one, however the threads that committed them ran.
+  mutating func takeReady() -> [UInt64] {
+    let limit = published.min() ?? .max
+    let taken = ready.filter { $0 < limit }
+    ready.subtract(taken)
+    return taken.sorted()
   }
 
   package mutating func beginMeasuring() { changes = Changes() }

@@ -59,8 +59,13 @@ extension PipelineFolder {
   }
 
   /// How many artifacts lie in `refused/`; names are counted, nothing is opened.
-  package func refusedCount() throws(SystemError) -> Int {
-    try subfolder("refused").names().count { Self.refusedSequence($0) != nil }
+  package func refusedCount() throws(SystemError) -> Int { try count(in: "refused") }
+
+  /// How many lie in `corrupt/`.
+  package func corruptCount() throws(SystemError) -> Int { try count(in: "corrupt") }
+
+  private func count(in name: String) throws(SystemError) -> Int {
+    try subfolder(name).names().count { Self.refusedSequence($0) != nil }
   }
 
   /// Bytes of all parts in `refused/`, for `delivery.maxRefused`.
@@ -87,6 +92,7 @@ extension PipelineFolder {
     }
     let sequence: UInt64
     do { sequence = try committer.commit(request) } catch { throw .commit(error) }
+    settle(sequence)
     try? artifact.folder.remove(SetAsideReason.fileName)
     return CommittedArtifact(sequence: sequence, artifactID: artifact.manifest.artifactID)
   }

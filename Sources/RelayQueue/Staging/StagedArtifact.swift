@@ -25,6 +25,11 @@ package struct ArtifactDescription: Sendable {
   }
 }
 
+/// Where the committer's thread leaves the sequence that it gave.
+private final class PublishedSequence: Sendable {
+  let value = Mutex<UInt64?>(nil)
+}
+
 /// What a commit gives back.
 package struct CommittedArtifact: Equatable, Sendable {
   package var sequence: UInt64
@@ -193,10 +198,15 @@ extension StagedArtifact {
       let pipeline = pipeline
       let name = StagingFolder.name(artifactID)
       let size = QueueBooks.Size(parts: state.manifest.parts.count, bytes: state.manifest.storedBytes)
+      let published = PublishedSequence()
+      // However the commit ends: what others committed after this one must not wait for it.
+      defer { if let sequence = published.value.withLock({ $0 }) { pipeline.settle(sequence) } }
       let request = CommitRequest(
         files: state.unsynced + [manifestFile], folders: [folder], parents: [pipeline.queue]
       ) { () throws(SystemError) in
-        try pipeline.publish(name, in: pipeline.queue, size: size)
+        let sequence = try pipeline.publish(name, in: pipeline.queue, size: size)
+        published.value.withLock { $0 = sequence }
+        return sequence
       }
       do throws(CommitError) {
         let sequence = try (committer ?? pipeline.committer).commit(request)
