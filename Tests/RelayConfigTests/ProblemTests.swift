@@ -113,6 +113,15 @@ import Testing
     #expect(found == codes)
   }
 
+  @Test func `thousands of mistakes on one line cost little, and the first hundred are told`() {
+    let keys = (0..<20_000).map { "\"k\($0)\": 1" }.joined(separator: ",")
+    let (configuration, problems) = Samples.read("{\"pipelines\": [], \(keys)}")
+    #expect(configuration == nil)
+    #expect(problems.count == 101)
+    #expect(problems.last?.code == .configTooMany)
+    #expect(problems.allSatisfy { ($0.place?.sourceLine.utf8.count ?? 0) <= 2000 })
+  }
+
   @Test func `two pipelines may share neither id nor inbox`() throws {
     let folder = try TemporaryFolder()
     try Directory(folder.path).makeFolder("in")

@@ -319,6 +319,21 @@ import Testing
     #expect(it.sent.count == 2 && !it.machine.isBusy && it.marked.attempts == 0)
   }
 
+  @Test func `an artifact that comes to light late is put at the end, never taken for done with or let in between`() {
+    var it = MachineHarness(artifacts: [5: 2])
+    it.start()
+    it.answer(.delivered)
+    // A part of 5 is out: 4 must not come in between.
+    it.artifacts[4] = 1
+    it.handle(.committed(sequence: 4))
+    #expect(it.done.contains(.requeue(sequence: 4)) && it.machine.queue.first == 5)
+    it.pass(milliseconds: 1000)
+    it.answer(.delivered)
+    // 5 is done with: 3 would count as done with, too.
+    it.handle(.committed(sequence: 3))
+    #expect(it.done.contains(.requeue(sequence: 3)) && it.machine.queue.isEmpty)
+  }
+
   @Test func `a move that fails is tried again and nothing is sent meanwhile`() {
     var it = MachineHarness(artifacts: [1: 1, 2: 1])
     it.movesFail = true
