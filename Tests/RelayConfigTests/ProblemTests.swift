@@ -119,7 +119,7 @@ import Testing
     #expect(configuration == nil)
     #expect(problems.count == 101)
     #expect(problems.last?.code == .configTooMany)
-    #expect(problems.allSatisfy { ($0.place?.sourceLine.utf8.count ?? 0) <= 2000 })
+    #expect(problems.allSatisfy { ($0.place?.sourceLine.utf8.count ?? 0) <= 64_000 })
   }
 
   @Test func `two pipelines may share neither id nor inbox`() throws {

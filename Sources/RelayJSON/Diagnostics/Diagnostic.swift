@@ -133,8 +133,8 @@ package struct DiagnosticList: Sendable {
 
   private func place(_ range: Range<Int>) -> Diagnostic.Place {
     let (line, column) = index.position(of: range.lowerBound)
-    // A line of thousands of characters shows nobody anything, and would be copied for each problem in it.
-    let isShort = index.length(ofLine: line) <= 2000
+    // The part around the caret is shown; but a line of megabytes would be copied for each problem in it.
+    let isShort = index.length(ofLine: line) <= 64_000
     return Diagnostic.Place(
       range: range, line: line, column: column, sourceLine: isShort ? index.line(line, masking: masked) : "")
   }
