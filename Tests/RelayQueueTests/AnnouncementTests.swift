@@ -26,7 +26,15 @@ import Testing
       let told = Mutex<[UInt64]>([])
       DispatchQueue.concurrentPerform(iterations: 8) { number in
         for round in 0..<10 {
-          guard (try? submit(["\(number)-\(round)"], to: pipeline)) != nil else { return }
+          do {
+            let staged = try pipeline.stage()
+            // Each hand has a source of its own: one that changes while it is copied is refused.
+            let source = try file("\(number)-\(round)", in: pipeline.folder, ".source-\(number)")
+            try staged.addPart(name: "x", from: source)
+            _ = try staged.commit()
+          } catch {
+            Issue.record(error)
+          }
           // Taking and noting in one step, as the engine does on its thread.
           told.withLock { $0 += pipeline.takeReady() }
         }
