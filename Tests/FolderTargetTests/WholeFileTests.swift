@@ -152,8 +152,6 @@ import Testing
 
   @Test(arguments: [(0o700, 0o600), (0o755, 0o644), (0o2775, 0o664), (0o777, 0o664), (0o750, 0o640)], [false, true])
   func `who may read the folder may read its files`(modes: (folder: Int, file: Int), append: Bool) throws {
-    let mask = umask(0o077)
-    defer { umask(mask) }
     #expect(chmod(place.path, mode_t(modes.folder)) == 0)
     #expect(place.host([("append", .flag(append))]).deliver(file("new")).outcome == .delivered)
     let attributes = try FileManager.default.attributesOfItem(atPath: "\(place.path)/steps.csv")

@@ -25,6 +25,8 @@ TRAPS = [
 REASONED = re.compile(r"@unchecked Sendable|nonisolated\(unsafe\)")
 FOUNDATION = re.compile(r"^\s*(?:@\w+ )*(?:public |package |internal |private |fileprivate )*import Foundation")
 XCTEST = re.compile(r"^\s*import XCTest\b")
+# Tests run side by side in one process: what belongs to the whole process isn't a test's to change.
+PROCESS_WIDE = re.compile(r"(?<![.\w])(?:umask|chdir|setrlimit|setuid|seteuid)\(")
 SLEEP = re.compile(r"(?<!\.)\b(?:u|nano)?sleep\(|\bTask\.sleep|Thread\.sleep")
 MAY_SLEEP = {
     # The wait of which all tests' waits are made.
@@ -72,6 +74,8 @@ def check_swift(report, path, lines):
         if not is_program:
             if SLEEP.search(code) and str(path) not in MAY_SLEEP:
                 report.found(place, "a test waits for what happens, it doesn't sleep")
+            if PROCESS_WIDE.search(code):
+                report.found(place, "changes the whole process, in which other tests run at the same time")
             continue
         if FOUNDATION.search(code):
             report.found(place, "neither the program nor a target uses Foundation")
