@@ -189,6 +189,29 @@ import Testing
     #expect(try eventually { try host.run("status", "four").status == 0 })
     #expect(host.log.contains("SIGHUP"))
   }
+
+  @Test func `whose pipelines are others each time leaves no descriptors, timers or memory behind`() throws {
+    let host = try Installation()
+    let rounds = 60
+    func configure(_ round: Int) throws {
+      let ids = (0..<5).map { "round-\(round)-\($0)" }
+      try host.configure(ids.map { Installation.filing($0) }.joined(separator: ",\n"))
+      try #require(try host.run("reload").status == 0)
+      // Each is really there: what is submitted to it is delivered.
+      try host.submit(ids[round % 5], "round \(round)", name: "\(round).txt")
+      let isThere = eventually { host.text(of: "out/\(round).txt") == "round \(round)" }
+      try #require(isThere)
+    }
+    try host.configure(Installation.filing("first"))
+    try host.start()
+    for round in 0..<10 { try configure(round) }
+    let (descriptors, memory) = (ProcessTable.descriptors(host.pid), ProcessTable.residentBytes(host.pid))
+    for round in 10..<rounds { try configure(round) }
+    // The folders of a round, and those that a look at the status opens for a moment, come and go; each kept would be 16.
+    let isSame = eventually { ProcessTable.descriptors(host.pid) <= descriptors + 32 }
+    #expect(isSame, "\(descriptors) before, \(ProcessTable.descriptors(host.pid)) after")
+    #expect(ProcessTable.residentBytes(host.pid) - memory < 8 << 20)
+  }
 }
 
 extension Installation {

@@ -20,9 +20,14 @@ package final class StateFolder: Sendable {
   private let otherCommitters: Mutex<[UInt64: Committer]> = Mutex([:])
   /// Holds the lock as long as it is open.
   private let lock: Descriptor?
-  private let pipelines: Mutex<[String: PipelineFolder]>
-  /// One for each pipeline: it is opened once, whoever asks meanwhile waits.
-  private let gates = Mutex<[String: Gate]>([:])
+  /// Those in use. Held weakly: a pipeline that left the configuration must not keep its descriptors.
+  private let pipelines = Mutex<[String: Weak]>([:])
+  /// A pipeline is opened once, whoever asks meanwhile waits; several may share a gate.
+  private let gates = (0..<64).map { _ in Gate() }
+
+  private struct Weak: Sendable {
+    weak let folder: PipelineFolder?
+  }
 
   private final class Gate: Sendable {
     let mutex = Mutex(())
@@ -61,7 +66,6 @@ package final class StateFolder: Sendable {
     } catch {
       throw .system(error)
     }
-    pipelines = Mutex([:])
   }
 
   /// The committer of the file system that a pipeline's folder is on.
@@ -103,24 +107,22 @@ extension StateFolder {
 
   /// Held while a pipeline's folder is made, opened or taken away.
   private func gate(of id: String) -> Gate {
-    gates.withLock { gates in
-      if let known = gates[id] { return known }
-      let new = Gate()
-      gates[id] = new
-      return new
-    }
+    gates[Int(UInt(bitPattern: id.hashValue) % UInt(gates.count))]
   }
 
-  /// A pipeline's folder, the same object for the same id; as owner, made where it is missing.
+  /// A pipeline's folder, the same object for the same id as long as anybody uses it; as owner, made where it is missing.
   package func pipeline(_ id: String) throws(StateError) -> PipelineFolder {
     guard Self.isPipelineID(id) else { throw .badPipelineID(id) }
-    if let known = pipelines.withLock({ $0[id] }) { return known }
+    if let known = pipelines.withLock({ $0[id]?.folder }) { return known }
     return try gate(of: id).mutex.withLock { _ throws(StateError) -> PipelineFolder in
-      if let known = pipelines.withLock({ $0[id] }) { return known }
+      if let known = pipelines.withLock({ $0[id]?.folder }) { return known }
       let parent = try folder("pipelines")
       let committer = try asState { () throws(SystemError) in try self.committer(for: id, in: parent) }
       let opened = try PipelineFolder(id: id, in: parent, committer: committer, makes: access == .owner)
-      pipelines.withLock { $0[id] = opened }
+      pipelines.withLock { known in
+        known[id] = Weak(folder: opened)
+        if known.count > 64 && known.count & (known.count - 1) == 0 { known = known.filter { $0.value.folder != nil } }
+      }
       return opened
     }
   }
