@@ -144,12 +144,23 @@ targets += [
     ["RelayPipelines", "RelayQueue", "RelaySystem", "RelayDelivery", "RelayJSON", "RelayConfig", "RelayTestSupport"])
 ]
 
+// Proof: who judges what became of what was accepted.
+targets += [
+  .target(name: "RelayOracle", path: "Tests/Proof/Oracle", swiftSettings: strict),
+  tests("ProofTests", ["RelayOracle"]),
+]
+
 // The whole, from outside: the built programs against real receivers.
 targets += [
+  .target(
+    name: "ScenarioSupport", dependencies: ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms"],
+    path: "Tests/ScenarioSupport", swiftSettings: strict),
   tests(
     "ScenarioTests",
-    ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker"],
-    exclude: ["Golden"])
+    [
+      "ScenarioSupport", "RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker",
+    ],
+    exclude: ["Golden"]),
 ]
 
 // What holds for the repository as a whole.

@@ -25,9 +25,15 @@ package enum Repository {
       guard let start = line.firstIndex(of: "/"), line.hasSuffix(".xctest") else { return nil }
       return line[start...]
     }.first
-    let program = bundle.map(String.init) ?? CommandLine.arguments.first ?? "."
+    let program = bundle.map(String.init) ?? ownProgram
     return program.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
   }()
+
+  private static var ownProgram: String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let length = readlink("/proc/self/exe", &buffer, buffer.count)
+    return String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
 
   /// The worker that was built along with the tests.
   package static let worker = "\(products)/relay-worker"

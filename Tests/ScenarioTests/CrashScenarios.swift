@@ -3,6 +3,7 @@ import Glibc
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 /// The daemon is killed at moments that nobody chose, and nothing that was accepted may be lost, torn or out of order.

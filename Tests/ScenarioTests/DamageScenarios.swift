@@ -3,6 +3,7 @@ import Glibc
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 /// What lies in the state folder isn't what was put there: never sent as if it were, never deleted, and no obstacle to the rest.

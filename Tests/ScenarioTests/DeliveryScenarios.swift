@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 @Suite struct `From submit to a receiver` {

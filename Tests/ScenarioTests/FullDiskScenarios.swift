@@ -3,6 +3,7 @@ import Glibc
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 /// The state folder's file system has no room left.

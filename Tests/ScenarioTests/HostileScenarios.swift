@@ -2,6 +2,7 @@
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 /// Targets that crash, hang, lie, flood and break rules, all at once in one daemon.

@@ -2,6 +2,7 @@
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 @Suite struct `Large and packed parts` {

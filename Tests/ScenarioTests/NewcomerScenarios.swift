@@ -3,6 +3,7 @@ import Glibc
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 /// What somebody does on the first day, and what must be told then.

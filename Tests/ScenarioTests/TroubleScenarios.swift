@@ -3,6 +3,7 @@ import Glibc
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 /// Receivers that break off, fall silent or talk nonsense: each gets its verdict, and gets everything once it is well.

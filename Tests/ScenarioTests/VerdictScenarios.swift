@@ -2,6 +2,7 @@
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 /// What a receiver's refusal does to an artifact, to its pipeline and to the others.

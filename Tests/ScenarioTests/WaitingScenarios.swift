@@ -2,6 +2,7 @@
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
+import ScenarioSupport
 import Testing
 
 /// How long a failure is waited for, observed at the receiver.

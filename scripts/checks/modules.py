@@ -17,7 +17,8 @@ from report import ROOT, Report
 
 ROW = re.compile(r"^\| (`[^|]+`) \| ([^|]+) \| ([^|]+) \|$")
 NAME = re.compile(r"`([\w-]+)`")
-TEST_SUPPORT = {"CRelayTestSupport", "RelayTestSupport", "TestPrograms"}
+# What only tests, proofs, measurements and fuzzing are made of; the program can't depend on it, see below.
+NOT_THE_PROGRAM = ("Tests/", "Benchmarks/", "Fuzz/")
 
 
 def package_targets():
@@ -28,7 +29,7 @@ def package_targets():
         package = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     targets = {}
     for target in package["targets"]:
-        if target["type"] in ("test", "system") or target["name"] in TEST_SUPPORT:
+        if target["type"] in ("test", "system") or (target.get("path") or "").startswith(NOT_THE_PROGRAM):
             continue
         targets[target["name"]] = [next(iter(edge.values()))[0] for edge in target["dependencies"]]
     return targets

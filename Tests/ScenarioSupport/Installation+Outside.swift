@@ -3,14 +3,13 @@ import Glibc
 import RelayJSON
 import RelaySystem
 import RelayTestSupport
-import Testing
 
 /// More ways to look at an installation from outside.
 extension Installation {
   /// Runs a shell script in the installation's folder; `relay` in it is the program with this installation's
   /// configuration, `$relay` its path.
   @discardableResult
-  func shell(_ script: String) throws -> Answer {
+  package func shell(_ script: String) throws -> Answer {
     let prelude = """
       relay=\(Self.program); config=\(path)/pipelines.json; cd \(path) || exit 99
       relay() { "$relay" "$@" --config "$config"; }
@@ -32,21 +31,21 @@ extension Installation {
   }
 
   /// The delivery log of a pipeline as it lies on the disk.
-  func deliveriesOnDisk(_ pipeline: String) -> [JSONNode] {
+  package func deliveriesOnDisk(_ pipeline: String) -> [JSONNode] {
     text(of: "relay-data/pipelines/\(pipeline)/deliveries.ndjson").split(separator: "\n").compactMap {
       try? JSONTree.parse(Array($0.utf8))
     }
   }
 
   /// The artifacts in a pipeline's queue; what is being written isn't one yet.
-  func queue(_ pipeline: String) -> [String] {
+  package func queue(_ pipeline: String) -> [String] {
     names(in: "relay-data/pipelines/\(pipeline)/queue").filter { !$0.hasPrefix(".") }
   }
 
-  func refused(_ pipeline: String) -> [String] { names(in: "relay-data/pipelines/\(pipeline)/refused") }
+  package func refused(_ pipeline: String) -> [String] { names(in: "relay-data/pipelines/\(pipeline)/refused") }
 
   /// What `targets --json` says of a file in the targets folder; nil while it isn't listed.
-  func target(file: String) throws -> JSONNode? {
+  package func target(file: String) throws -> JSONNode? {
     try run("targets", "--json").json?["targets"]?.array?.first {
       $0["file"]?.string == path + "/targets/" + file
     }
@@ -54,12 +53,12 @@ extension Installation {
 
   /// Puts a target into the targets folder as a link to where it was compiled: it has been whole for long, so nothing
   /// has to be waited for.
-  func link(_ compiled: String, as name: String) throws {
+  package func link(_ compiled: String, as name: String) throws {
     guard symlink(compiled, path + "/targets/" + name) == 0 else { throw CallError("symlink \(name)") }
   }
 
   /// A pipeline that delivers into the folder `out`.
-  static func filing(_ id: String, delivery: String = "\"spacing\": \"0s\"", settings: String = "") -> String {
+  package static func filing(_ id: String, delivery: String = "\"spacing\": \"0s\"", settings: String = "") -> String {
     let more = settings.isEmpty ? "" : ", " + settings
     return """
       {"id": "\(id)", "extract": {"from": "inbox"}, "delivery": {\(delivery)},
@@ -68,7 +67,7 @@ extension Installation {
   }
 
   /// A pipeline to a target of the fixtures.
-  static func fixture(
+  package static func fixture(
     _ id: String, target: String = "org.example.hostile", settings: String, delivery: String
   ) -> String {
     """

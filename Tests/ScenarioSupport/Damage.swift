@@ -3,7 +3,7 @@ import Glibc
 import RelayTestSupport
 
 /// What a disk or a person can do to a file.
-enum Damage: Sendable, CustomStringConvertible {
+package enum Damage: Sendable, CustomStringConvertible {
   case flip(at: Int)
   case cut(to: Int)
   case grow
@@ -11,7 +11,7 @@ enum Damage: Sendable, CustomStringConvertible {
   case folder, pipe, link
   case garbage
 
-  var description: String {
+  package var description: String {
     switch self {
     case .flip(let place): "byte \(place) flipped"
     case .cut(let length): "cut to \(length) bytes"
@@ -24,7 +24,7 @@ enum Damage: Sendable, CustomStringConvertible {
     }
   }
 
-  func apply(to path: String) throws {
+  package func apply(to path: String) throws {
     switch self {
     case .flip(let place):
       var bytes = try File.bytes(of: path)

@@ -4,53 +4,53 @@ import RelayJSON
 import RelaySystem
 import RelayTestSupport
 import TestPrograms
-import Testing
 
 /// An HTTP receiver that behaves as the path of the URL says (Tests/Fixtures/servers/http_peer.py) and keeps what came.
-final class Receiver: Sendable {
-  struct Request: Sendable {
-    var connection: Int64
-    var method: String
-    var path: String
-    var headers: [(name: String, value: String)]
-    var sha256: String
-    var length: Int64
+package final class Receiver: Sendable {
+  package struct Request: Sendable {
+    package var connection: Int64
+    package var method: String
+    package var path: String
+    package var headers: [(name: String, value: String)]
+    package var sha256: String
+    package var length: Int64
     /// What was sent, up to 64 KiB.
-    var body: String
+    package var body: String
     /// When it was there whole, in milliseconds of the receiver's clock.
-    var at: Int64
+    package var at: Int64
     /// Requests that were under way at that moment, this one among them.
-    var active: Int64
+    package var active: Int64
 
-    var key: String { self["Idempotency-Key"] ?? "" }
-    subscript(name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
+    package var key: String { self["Idempotency-Key"] ?? "" }
+    package subscript(name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
   }
 
-  let port: Int
+  package let port: Int
   private let child: Child
   private let record: String
 
   /// - Parameter port: nil takes one that is free.
-  init(port wanted: Int? = nil) throws {
+  package init(port wanted: Int? = nil) throws {
     record = TemporaryFolder.shared.path("receiver-\(Identifier.random()).ndjson")
     let choice = wanted.map { ["--port", "\($0)"] } ?? []
     child = try Child(["python3", Repository.path("Tests/Fixtures/servers/http_peer.py"), record] + choice)
-    port = try #require(Int(child.line()))
+    guard let port = Int(child.line()) else { throw ScenarioProblem("the receiver didn't start") }
+    self.port = port
   }
 
   deinit { unlink(record) }
 
   /// What the path /script/NAME does from now on: a path for each request, the last one for all that follow.
-  func script(_ name: String, _ lines: String...) throws {
+  package func script(_ name: String, _ lines: String...) throws {
     let file = "\(record).\(name)"
     try File.write(lines.joined(separator: "\n").utf8, to: file + ".new")
     guard rename(file + ".new", file) == 0 else { throw CallError("rename") }
   }
 
-  func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+  package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
   /// The requests whose path begins so, in the order of their arrival.
-  func requests(_ path: String = "/") throws -> [Request] {
+  package func requests(_ path: String = "/") throws -> [Request] {
     guard File.exists(record) else { return [] }
     let lines = try File.bytes(of: record).split(separator: 10)
     return lines.compactMap { line in
@@ -86,7 +86,8 @@ final class Receiver: Sendable {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   /// A pipeline that posts to a path of this receiver, without spacing unless said otherwise.
-  func pipeline(_ id: String, _ path: String, settings: String = "", delivery: String = "\"spacing\": \"0s\"") -> String
+  package func pipeline(_ id: String, _ path: String, settings: String = "", delivery: String = "\"spacing\": \"0s\"")
+    -> String
   {
     let more = settings.isEmpty ? "" : ", " + settings
     return """

@@ -4,20 +4,25 @@ import RelayJSON
 import RelaySystem
 import RelayTestSupport
 import Synchronization
-import Testing
+
+/// Why a scenario couldn't be played.
+package struct ScenarioProblem: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}
 
 /// A folder with a pipelines.json, a state folder and the program that was built along with the tests: one user's Relay Host.
-final class Installation: Sendable {
-  let folder: Directory
+package final class Installation: Sendable {
+  package let folder: Directory
   private let name: String
   private let daemon = Mutex<ChildProcess?>(nil)
   private let runs = Mutex(0)
 
-  var path: String { folder.path }
-  var state: String { path + "/relay-data" }
-  static let program = Repository.products + "/relay-host"
+  package var path: String { folder.path }
+  package var state: String { path + "/relay-data" }
+  package static let program = Repository.products + "/relay-host"
 
-  init() throws {
+  package init() throws {
     name = "relay-scenario-\(Identifier.random())"
     folder = try Directory.ensure("/tmp/" + name)
     for inner in ["out", "targets"] { try folder.makeFolder(inner, mode: 0o755) }
@@ -29,33 +34,35 @@ final class Installation: Sendable {
   }
 
   /// Writes pipelines.json: the pipelines are JSON texts. The targets folder beside it is searched.
-  func configure(_ pipelines: String..., top: String = "") throws {
+  package func configure(_ pipelines: String..., top: String = "") throws {
     let extra = top.isEmpty ? "" : top + ", "
     try write(
       "pipelines.json", "{\(extra)\"targets\": [\"targets\"], \"pipelines\": [\(pipelines.joined(separator: ",\n"))]}\n"
     )
   }
 
-  func write(_ file: String, _ text: String) throws { try folder.replace(file, with: Array(text.utf8), mode: 0o644) }
+  package func write(_ file: String, _ text: String) throws {
+    try folder.replace(file, with: Array(text.utf8), mode: 0o644)
+  }
 
-  func text(of file: String) -> String {
+  package func text(of file: String) -> String {
     String(decoding: (try? folder.content(of: file)) ?? [], as: UTF8.self)
   }
 
   /// What a folder in the installation holds.
-  func names(in inner: String) -> [String] { (try? Directory(path + "/" + inner).names()) ?? [] }
+  package func names(in inner: String) -> [String] { (try? Directory(path + "/" + inner).names()) ?? [] }
 
   // MARK: The daemon
 
   /// Starts the daemon and waits until it answers.
-  func start(environment: [String: String] = [:]) throws {
+  package func start(environment: [String: String] = [:]) throws {
     try launch(environment: environment)
     let isUp = try eventually(within: 30) { try !isRunning || run("reload").status == 0 } && isRunning
-    try #require(isUp, "the daemon didn't answer; its log: \(log)")
+    guard isUp else { throw ScenarioProblem("the daemon didn't answer; its log: \(log)") }
   }
 
   /// Starts the daemon without waiting for anything.
-  func launch(environment: [String: String] = [:]) throws {
+  package func launch(environment: [String: String] = [:]) throws {
     let log = try folder.openOrCreateFile("log", append: true)
     let child = try ChildProcess(
       .init(
@@ -74,12 +81,12 @@ final class Installation: Sendable {
   }
 
   /// The daemon's process number.
-  var pid: pid_t { daemon.withLock { $0?.pid ?? -1 } }
+  package var pid: pid_t { daemon.withLock { $0?.pid ?? -1 } }
 
   /// Everything the daemon logged so far, over all its starts.
-  var log: String { text(of: "log") }
+  package var log: String { text(of: "log") }
 
-  func killHard() {
+  package func killHard() {
     daemon.withLock { child in
       child?.signalGroup(SIGKILL)
       _ = child?.end(wait: true)
@@ -89,7 +96,7 @@ final class Installation: Sendable {
 
   /// SIGTERM; how it ended.
   @discardableResult
-  func stop() -> ProcessEnd? {
+  package func stop() -> ProcessEnd? {
     daemon.withLock { child in
       guard let running = child else { return nil }
       _ = kill(running.pid, SIGTERM)
@@ -99,7 +106,7 @@ final class Installation: Sendable {
   }
 
   /// Waits for a daemon that ends by itself.
-  func ended(within seconds: Double = 20) -> ProcessEnd? {
+  package func ended(within seconds: Double = 20) -> ProcessEnd? {
     let end = Mutex<ProcessEnd?>(nil)
     _ = eventually(within: seconds) {
       daemon.withLock { child in
@@ -114,28 +121,28 @@ final class Installation: Sendable {
 
   // MARK: The command line
 
-  struct Answer: Sendable {
-    var status: Int32
-    var output: String
-    var problems: String
-    var json: JSONNode? { try? JSONTree.parse(Array(output.utf8)) }
+  package struct Answer: Sendable {
+    package var status: Int32
+    package var output: String
+    package var problems: String
+    package var json: JSONNode? { try? JSONTree.parse(Array(output.utf8)) }
   }
 
   /// Runs a command of the program with this installation's configuration.
   @discardableResult
-  func run(_ words: String..., environment: [String: String] = [:]) throws -> Answer {
+  package func run(_ words: String..., environment: [String: String] = [:]) throws -> Answer {
     try run(words, environment: environment)
   }
 
   /// - Parameter input: what the command reads from its standard input.
   @discardableResult
-  func run(_ words: [String], environment: [String: String] = [:], input: String? = nil) throws -> Answer {
+  package func run(_ words: [String], environment: [String: String] = [:], input: String? = nil) throws -> Answer {
     let child = try begin(words, environment: environment, input: input)
     return child()
   }
 
   /// Starts a command; the answer comes when it has ended.
-  func begin(
+  package func begin(
     _ words: [String], environment: [String: String] = [:], input: String? = nil
   ) throws -> () -> Answer {
     let number = runs.withLock { count in
@@ -162,12 +169,12 @@ final class Installation: Sendable {
 
   /// Hands over a file with this content; its artifact's id.
   @discardableResult
-  func submit(_ pipeline: String, _ contents: String..., name: String = "file.txt") throws -> String {
+  package func submit(_ pipeline: String, _ contents: String..., name: String = "file.txt") throws -> String {
     try submit(pipeline, contents, name: name)
   }
 
   @discardableResult
-  func submit(_ pipeline: String, _ contents: [String], name: String = "file.txt") throws -> String {
+  package func submit(_ pipeline: String, _ contents: [String], name: String = "file.txt") throws -> String {
     var words = ["submit", pipeline]
     for (place, content) in contents.enumerated() {
       let file = contents.count == 1 ? name : "\(place + 1)-\(name)"
@@ -175,25 +182,28 @@ final class Installation: Sendable {
       words.append(path + "/" + file)
     }
     let answer = try run(words + ["--json"])
-    try #require(answer.status == 0, "submit: \(answer.output) \(answer.problems)")
-    return try #require(answer.json?["artifact"]?.string)
+    guard answer.status == 0, let artifact = answer.json?["artifact"]?.string else {
+      throw ScenarioProblem("submit: \(answer.output) \(answer.problems)")
+    }
+    return artifact
   }
 
   /// One pipeline's part of `status --json`.
-  func status(_ pipeline: String) throws -> JSONNode {
+  package func status(_ pipeline: String) throws -> JSONNode {
     let answer = try run("status", "--json")
     let found = answer.json?["pipelines"]?.array?.first { $0["id"]?.string == pipeline }
-    return try #require(found, "\(answer.output) \(answer.problems)")
+    guard let found else { throw ScenarioProblem("\(answer.output) \(answer.problems)") }
+    return found
   }
 
   /// The lines of `log --json`, the latest last.
-  func deliveries(_ pipeline: String) throws -> [JSONNode] {
+  package func deliveries(_ pipeline: String) throws -> [JSONNode] {
     let answer = try run("log", pipeline, "-n", "50", "--json")
     return answer.output.utf8.split(separator: 10).compactMap { try? JSONTree.parse(Array($0)) }
   }
 
   /// Waits until a pipeline is in a state; whether it got there.
-  func reaches(_ pipeline: String, _ state: String, within seconds: Double = 20) throws -> Bool {
+  package func reaches(_ pipeline: String, _ state: String, within seconds: Double = 20) throws -> Bool {
     try eventually(within: seconds) { try status(pipeline)["state"]?.string == state }
   }
 }

@@ -4,44 +4,44 @@ import RelaySystem
 import RelayTestSupport
 
 /// What the kernel tells of processes under /proc.
-enum ProcessTable {
-  struct Entry: Sendable {
-    var pid: pid_t
-    var parent: pid_t
+package enum ProcessTable {
+  package struct Entry: Sendable {
+    package var pid: pid_t
+    package var parent: pid_t
     /// R, S, D, Z and so on.
-    var state: Character
+    package var state: Character
   }
 
-  static func exists(_ pid: pid_t) -> Bool { File.exists("/proc/\(pid)") }
+  package static func exists(_ pid: pid_t) -> Bool { File.exists("/proc/\(pid)") }
 
   /// Memory that a process has in RAM, in bytes.
-  static func residentBytes(_ pid: pid_t) -> Int {
+  package static func residentBytes(_ pid: pid_t) -> Int {
     let lines = text("/proc/\(pid)/status").split(separator: "\n")
     let line = lines.first { $0.hasPrefix("VmRSS:") } ?? ""
     return (Int(line.split(separator: " ").dropLast().last.map(String.init) ?? "") ?? 0) * 1024
   }
 
   /// How many descriptors a process has open.
-  static func descriptors(_ pid: pid_t) -> Int { (try? Directory("/proc/\(pid)/fd").names().count) ?? 0 }
+  package static func descriptors(_ pid: pid_t) -> Int { (try? Directory("/proc/\(pid)/fd").names().count) ?? 0 }
 
-  static func arguments(_ pid: pid_t) -> [String] {
+  package static func arguments(_ pid: pid_t) -> [String] {
     text("/proc/\(pid)/cmdline").split(separator: "\0").map(String.init)
   }
 
   /// Empty where this user may not look.
-  static func environment(_ pid: pid_t) -> String { text("/proc/\(pid)/environ") }
+  package static func environment(_ pid: pid_t) -> String { text("/proc/\(pid)/environ") }
 
   /// The worker processes that a host has started, alive or not: they carry its number as their only argument.
-  static func workers(of host: pid_t) -> [pid_t] {
+  package static func workers(of host: pid_t) -> [pid_t] {
     all().map(\.pid).filter { pid in
       let words = arguments(pid)
       return words.count == 2 && words[0].hasSuffix("/relay-worker") && words[1] == "\(host)"
     }
   }
 
-  static func children(of parent: pid_t) -> [Entry] { all().filter { $0.parent == parent } }
+  package static func children(of parent: pid_t) -> [Entry] { all().filter { $0.parent == parent } }
 
-  static func all() -> [Entry] {
+  package static func all() -> [Entry] {
     let names = (try? Directory("/proc").names()) ?? []
     return names.compactMap { name in
       guard let pid = pid_t(name) else { return nil }
