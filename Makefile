@@ -4,9 +4,10 @@ SCRATCH ?= .build
 DIST ?= dist
 # Colours are off because they are part of what the compiler is called with: with them, building in a terminal and in a pipe by
 # turns would build everything anew each time.
+PROOF = $(SCRATCH)/release/relay-proof
 SWIFT_BUILD = swift build --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --no-color-diagnostics
 
-.PHONY: build run test bench soak check format help clean bootstrap bootstrap-test
+.PHONY: build run test bench sweep soak check format help clean proof bootstrap bootstrap-test
 
 help: ## Lists these commands.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
@@ -22,12 +23,16 @@ run: build ## Runs the demo: a daemon, a receiver, three pipelines and some file
 test: bootstrap-test ## Builds and runs all tests.
 	$(SWIFT_BUILD) --build-tests
 	swift test --scratch-path $(SCRATCH) --skip-build --disable-xctest
+	$(SCRATCH)/debug/relay-proof sweep --sample 3
 
 check: bootstrap-test build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
 	@scripts/check $(DIST)
 
 bench: bootstrap-test build ## Measures the time from submit to received, beside the disk's floor and plain curl.
 	@python3 Benchmarks/latency.py $(DIST)
+
+sweep: bootstrap-test build proof ## Breaks the program at every durable, network and process call of each scenario (SAMPLE=n: only some).
+	@$(PROOF) sweep --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 
 soak: build ## Delivers without pause for ten minutes (DURATION=seconds) and looks for growth.
 	@python3 Benchmarks/soak.py $(DIST) $(or $(DURATION),600)
@@ -37,6 +42,9 @@ format: ## Formats all Swift sources.
 
 clean: ## Removes what was built.
 	rm -rf $(SCRATCH) $(DIST)
+
+proof:
+	@$(SWIFT_BUILD) --configuration release --product relay-proof
 
 bootstrap:
 	@scripts/bootstrap build

@@ -144,12 +144,6 @@ targets += [
     ["RelayPipelines", "RelayQueue", "RelaySystem", "RelayDelivery", "RelayJSON", "RelayConfig", "RelayTestSupport"])
 ]
 
-// Proof: who judges what became of what was accepted.
-targets += [
-  .target(name: "RelayOracle", path: "Tests/Proof/Oracle", swiftSettings: strict),
-  tests("ProofTests", ["RelayOracle"]),
-]
-
 // The whole, from outside: the built programs against real receivers.
 targets += [
   .target(
@@ -161,6 +155,18 @@ targets += [
       "ScenarioSupport", "RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker",
     ],
     exclude: ["Golden"]),
+]
+
+// Proof: who judges what became of what was accepted, and what breaks the program to let it judge.
+targets += [
+  .target(name: "RelayOracle", path: "Tests/Proof/Oracle", swiftSettings: strict),
+  tests("ProofTests", ["RelayOracle"]),
+  .executableTarget(
+    name: "relay-proof",
+    dependencies: [
+      "RelayOracle", "ScenarioSupport", "RelaySystem", "RelayArchive", "RelayTestSupport", "relay-host", "relay-worker",
+    ],
+    path: "Tests/Proof/Program", swiftSettings: strict),
 ]
 
 // What holds for the repository as a whole.

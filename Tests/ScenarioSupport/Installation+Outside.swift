@@ -11,7 +11,7 @@ extension Installation {
   @discardableResult
   package func shell(_ script: String) throws -> Answer {
     let prelude = """
-      relay=\(Self.program); config=\(path)/pipelines.json; cd \(path) || exit 99
+      relay=\(program); config=\(path)/pipelines.json; cd \(path) || exit 99
       relay() { "$relay" "$@" --config "$config"; }
 
       """

@@ -14,7 +14,9 @@ package struct ScenarioProblem: Error, CustomStringConvertible {
 /// A folder with a pipelines.json, a state folder and the program that was built along with the tests: one user's Relay Host.
 package final class Installation: Sendable {
   package let folder: Directory
-  private let name: String
+  /// The program that is tried.
+  package let program: String
+  private let place: String
   private let daemon = Mutex<ChildProcess?>(nil)
   private let runs = Mutex(0)
 
@@ -22,15 +24,19 @@ package final class Installation: Sendable {
   package var state: String { path + "/relay-data" }
   package static let program = Repository.products + "/relay-host"
 
-  package init() throws {
-    name = "relay-scenario-\(Identifier.random())"
-    folder = try Directory.ensure("/tmp/" + name)
+  /// Where an installation can be put; nothing is there yet.
+  package static func newPlace() -> String { "/tmp/relay-scenario-\(Identifier.random())" }
+
+  package init(program: String = Installation.program, at place: String = Installation.newPlace()) throws {
+    self.program = program
+    self.place = place
+    folder = try Directory.ensure(place)
     for inner in ["out", "targets"] { try folder.makeFolder(inner, mode: 0o755) }
   }
 
   deinit {
     killHard()
-    try? Directory("/tmp").removeTree(name)
+    _ = try? Command.run(["rm", "-rf", "--", place])
   }
 
   /// Writes pipelines.json: the pipelines are JSON texts. The targets folder beside it is searched.
@@ -66,7 +72,7 @@ package final class Installation: Sendable {
     let log = try folder.openOrCreateFile("log", append: true)
     let child = try ChildProcess(
       .init(
-        program: Self.program, arguments: ["--config", path + "/pipelines.json"],
+        program: program, arguments: ["--config", path + "/pipelines.json"],
         environment: ["PATH": "/usr/bin:/bin", "HOME": path].merging(environment) { $1 },
         descriptors: [try Directory("/dev").openDevice("null"), log, log], folder: path))
     daemon.withLock { $0 = child }
@@ -153,7 +159,7 @@ package final class Installation: Sendable {
     if let input { try write(given, input) }
     let child = try ChildProcess(
       .init(
-        program: Self.program, arguments: words + ["--config", path + "/pipelines.json"],
+        program: program, arguments: words + ["--config", path + "/pipelines.json"],
         environment: ["PATH": "/usr/bin:/bin", "HOME": path].merging(environment) { $1 },
         descriptors: [
           input == nil ? try Directory("/dev").openDevice("null") : try folder.openFile(given),

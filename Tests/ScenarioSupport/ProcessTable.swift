@@ -14,6 +14,12 @@ package enum ProcessTable {
 
   package static func exists(_ pid: pid_t) -> Bool { File.exists("/proc/\(pid)") }
 
+  /// Whether it is there and hasn't ended: a child that nobody waited for yet has.
+  package static func runs(_ pid: pid_t) -> Bool {
+    let state = text("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ").first
+    return state != nil && state != "Z" && state != "X"
+  }
+
   /// Memory that a process has in RAM, in bytes.
   package static func residentBytes(_ pid: pid_t) -> Int {
     let lines = text("/proc/\(pid)/status").split(separator: "\n")

@@ -11,15 +11,35 @@ package final class Receiver: Sendable {
     package var connection: Int64
     package var method: String
     package var path: String
+    /// How the receiver behaved, as a path.
+    package var behaviour: String
     package var headers: [(name: String, value: String)]
     package var sha256: String
+    /// Of what was packed, where it came packed.
+    package var plainSHA256: String
     package var length: Int64
     /// What was sent, up to 64 KiB.
     package var body: String
     /// When it was there whole, in milliseconds of the receiver's clock.
     package var at: Int64
+    /// When its body began to come, by the same clock.
+    package var begun: Int64
     /// Requests that were under way at that moment, this one among them.
     package var active: Int64
+
+    /// Whether the receiver took it, also where it didn't get to say so.
+    package var isTaken: Bool {
+      if ["/reset/answer", "/close/answer", "/trickle", "/flood", "/cut", "/garbage"].contains(behaviour) {
+        return true
+      }
+      let words = behaviour.split(separator: "?").first?.split(separator: "/") ?? []
+      return ["status", "wait", "pace"].contains(words.first ?? "") && words.last?.hasPrefix("2") == true
+    }
+
+    /// Whether it took it and the sender couldn't hear so.
+    package var isAnswerLost: Bool {
+      isTaken && !["status", "wait", "pace"].contains { behaviour.hasPrefix("/\($0)") }
+    }
 
     package var key: String { self["Idempotency-Key"] ?? "" }
     package subscript(name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
@@ -39,6 +59,9 @@ package final class Receiver: Sendable {
   }
 
   deinit { unlink(record) }
+
+  /// Forgets what came so far.
+  package func forget() { truncate(record, 0) }
 
   /// What the path /script/NAME does from now on: a path for each request, the last one for all that follow.
   package func script(_ name: String, _ lines: String...) throws {
@@ -63,8 +86,11 @@ package final class Receiver: Sendable {
       }
       return Request(
         connection: node["connection"]?.integer ?? 0, method: node["method"]?.string ?? "", path: found,
-        headers: headers, sha256: node["sha256"]?.string ?? "", length: node["length"]?.integer ?? 0,
+        behaviour: node["behaviour"]?.string ?? "",
+        headers: headers, sha256: node["sha256"]?.string ?? "",
+        plainSHA256: node["plain"]?.string ?? "", length: node["length"]?.integer ?? 0,
         body: Self.decoded(node["body"]?.string ?? ""), at: node["at"]?.integer ?? 0,
+        begun: node["begun"]?.integer ?? 0,
         active: node["active"]?.integer ?? 0)
     }
   }

@@ -25,17 +25,20 @@ Nothing but the standard library; the protocol is spoken by hand so that it can 
     /script/NAME                                           behaves as the lines of the file RECORD.NAME say, each a path
                                                            of the above: the first line for the first request since the
                                                            file was changed, the last line for all others
+    /chaos/PERCENT/…                                       fails in one of many ways so often, else answers 201
 """
 import base64
 import hashlib
 import json
 import os
+import random
 import socket
 import ssl
 import struct
 import sys
 import threading
 import time
+import zlib
 from urllib.parse import parse_qs, unquote, urlsplit
 
 record = open(sys.argv[1], "a", buffering=1)
@@ -43,6 +46,8 @@ lock = threading.Lock()
 connections = 0
 active = 0
 scripts = {}
+# When the body that this thread reads began to come.
+begun = threading.local()
 
 
 class Gone(Exception):
@@ -91,6 +96,7 @@ def answer(sock, status, query, extra=(), body=None):
 
 def read_body(reader, length, pause=0.0):
     digest, tail, left = hashlib.sha256(), b"", length
+    begun.value = time.monotonic()
     while left:
         data = reader.some(min(left, 65536 if pause else left))
         left -= len(data)
@@ -101,12 +107,23 @@ def read_body(reader, length, pause=0.0):
     return digest.hexdigest(), tail
 
 
-def note(number, method, target, headers, length, digest, tail):
+def note(number, method, target, behaviour, headers, length, digest, tail):
     with lock:
         record.write(json.dumps({
-            "connection": number, "method": method, "path": target, "headers": headers, "length": length,
+            "connection": number, "method": method, "path": target, "behaviour": behaviour, "headers": headers,
+            "plain": plain(headers, digest, tail), "length": length, "begun": int(getattr(begun, "value", time.monotonic()) * 1000),
             "sha256": digest, "body": base64.b64encode(tail).decode(), "at": int(time.monotonic() * 1000),
             "active": active}) + "\n")
+
+
+def plain(headers, digest, tail):
+    """The digest of what was packed by gzip, of short bodies; else that of the body."""
+    if ["content-encoding", "gzip"] not in [[name.lower(), value] for name, value in headers] or not tail:
+        return digest
+    try:
+        return hashlib.sha256(zlib.decompress(tail, 31)).hexdigest()
+    except zlib.error:
+        return "not gzip"
 
 
 def scripted(name):
@@ -119,6 +136,22 @@ def scripted(name):
             done = scripts[name][1]
         scripts[name] = (identity, done + 1)
         return lines[min(done, len(lines) - 1)]
+
+
+# What may go wrong with a delivery, without its worker waiting for long.
+TROUBLE = [
+    "/status/503", "/status/429?retry-after=0", "/status/500", "/early/503", "/reset/head", "/reset/body", "/reset/answer",
+    "/close/answer", "/garbage", "/cut", "/status/408", "/wait/30/503", "/wait/50/201", "/pace/2/201", "/status/425",
+]
+
+
+def chosen(target):
+    """What is done for this request: what its path says, unless that leaves it to a script or to chance."""
+    if target.startswith("/script/"):
+        return scripted(target.split("/")[2])
+    if target.startswith("/chaos/"):
+        return random.choice(TROUBLE) if random.random() * 100 < float(target.split("/")[2]) else "/status/201"
+    return target
 
 
 def count_active(change):
@@ -147,13 +180,13 @@ def exchange(sock, number, reader, count, method, target):
         name, _, value = line.partition(":")
         headers.append([name, value.strip(" ")])
     fields = {name.lower(): value for name, value in headers}
-    behaviour = scripted(target.split("/")[2]) if target.startswith("/script/") else target
+    behaviour = "/status/200" if method == "HEAD" and not target.startswith("/status/") else chosen(target)
     parts, query = urlsplit(behaviour), parse_qs(urlsplit(behaviour).query, keep_blank_values=True)
     words = [unquote(word) for word in parts.path.strip("/").split("/")]
     length = int(fields.get("content-length", 0))
 
     def noted(digest="", tail=b""):
-        note(number, method, target, headers, length, digest, tail)
+        note(number, method, target, behaviour, headers, length, digest, tail)
 
     if words == ["reset", "head"]:
         noted()
@@ -200,7 +233,7 @@ def exchange(sock, number, reader, count, method, target):
             sock.sendall(b"x" * (1 if words == ["trickle"] else 65536))
             time.sleep(0.1 if words == ["trickle"] else 0)
     if method == "HEAD":
-        answer(sock, int(words[1]), query, body=b"")
+        answer(sock, int(words[1]) if words[0] == "status" else 200, query, body=b"")
     elif words[0] in ("status", "continue"):
         answer(sock, int(words[1]), query)
     else:

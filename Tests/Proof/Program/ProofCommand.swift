@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import ScenarioSupport
+
+/// The command line of the proofs.
+enum ProofCommand {
+  static let usage = """
+    usage: relay-proof sweep [--program PATH] [--scenario NAME] [--effect NAME] [--at N] [--sample N] [--lanes N]
+
+      sweep   each scenario is broken at each of its durable, network and process calls: killed, with errors, cut short
+              --sample 20 tries about twenty points of each; --scenario deliver --effect kill --at 7 plays one again
+
+    example: relay-proof sweep --program dist/bin/relay-host
+
+    """
+
+  static func run(_ words: [String]) -> Int32 {
+    var options: [String: String] = [:]
+    var rest = words.dropFirst()
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("--"), let value = rest.popFirst() else { return wrong("what is \(word)?") }
+      options[String(word.dropFirst(2))] = value
+    }
+    do {
+      switch words.first {
+      case "sweep": return try sweep(options)
+      default: return wrong("what is to be done?")
+      }
+    } catch {
+      say("relay-proof: \(error)")
+      return 1
+    }
+  }
+
+  private static func wrong(_ problem: String) -> Int32 {
+    say("relay-proof: \(problem)\n\(usage)")
+    return 2
+  }
+
+  private static func sweep(_ options: [String: String]) throws -> Int32 {
+    var sweep = Sweep(program: options["program"] ?? Installation.program)
+    sweep.sample = options["sample"].flatMap { Int($0) }
+    sweep.lanes = options["lanes"].flatMap { Int($0) } ?? sweep.lanes
+    sweep.onlyEffect = options["effect"]
+    sweep.onlyPoint = options["at"].flatMap { UInt64($0) }
+    var violations = 0
+    say("\(pad("scenario", 24))\(pad("points", 8))\(pad("runs", 8))\(pad("broken", 8))\(pad("violations", 12))")
+    for scenario in SweepScenario.all where options["scenario"] ?? scenario.name == scenario.name {
+      let row = try sweep.run(scenario)
+      violations += row.findings.count
+      say(
+        pad(row.scenario, 24) + pad("\(row.points)", 8) + pad("\(row.tried)", 8) + pad("\(row.struck)", 8)
+          + pad("\(row.findings.count)", 12) + scenario.words)
+      for finding in row.findings { say("  \(finding)") }
+    }
+    say(violations == 0 ? "violations 0" : "violations \(violations)")
+    return violations == 0 ? 0 : 1
+  }
+
+  private static func pad(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+}
+
+/// Writes a line at once, also into a pipe.
+func say(_ text: String) {
+  let bytes = Array((text + "\n").utf8)
+  _ = write(1, bytes, bytes.count)
+}

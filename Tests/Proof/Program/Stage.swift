@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayOracle
+import RelaySystem
+import RelayTestSupport
+import ScenarioSupport
+
+/// One installation with its receiver, and the history of what was promised and what was seen.
+///
+/// Pipelines are numbered: `p0`, `p1` and so on. A part's file is named after its artifact and place, and the receiver is asked
+/// by that name, so each request tells what it is.
+final class Stage {
+  let host: Installation
+  let receiver: Receiver
+  let faults: FaultControl
+  private let doctored: DoctoredProgram?
+  private(set) var history: [HistoryEvent] = []
+  private var lastArtifact = 0
+  /// How many parts an artifact has, by its number; whose it is stands in the history.
+  private var owners: [Int: Int] = [:]
+
+  /// - Parameter workersObey: Whether faults strike the workers, else the program itself.
+  init(program: String, workersObey: Bool = false) throws {
+    let place = Installation.newPlace()
+    faults = try FaultControl(folder: place)
+    doctored = workersObey ? try DoctoredProgram(of: program, workersObey: faults) : nil
+    host = try Installation(program: doctored?.program ?? program, at: place)
+    receiver = try Receiver()
+  }
+
+  /// Begins anew: nothing is kept but the receiver.
+  func reset() throws {
+    host.killHard()
+    faults.stopStriking()
+    faults.count([])
+    for name in try host.folder.names() where name != "out" && name != "targets" { try host.folder.removeTree(name) }
+    receiver.forget()
+    history = []
+    lastArtifact = 0
+    owners = [:]
+  }
+
+  func note(_ event: HistoryEvent) { history.append(event) }
+
+  /// A pipeline to the receiver; what it answers is said by the script of the same name.
+  func pipeline(_ number: Int, settings: String = "", delivery: String = Stage.haste) -> String {
+    receiver.pipeline("p\(number)", "/script/p\(number)/{{ file.name }}", settings: settings, delivery: delivery)
+  }
+
+  static let haste = "\"spacing\": \"0s\", \"retryFirst\": \"20ms\", \"retryMax\": \"40ms\""
+
+  /// Writes an artifact's files; the words that hand it over.
+  func prepare(_ pipeline: Int, parts: Int, bytes: Int = 300) throws -> (artifact: Int, words: [String]) {
+    lastArtifact += 1
+    let artifact = lastArtifact
+    owners[artifact] = pipeline
+    var digests: [String] = []
+    var words = ["submit", "p\(pipeline)"]
+    for part in 1...parts {
+      let name = "a\(artifact)-n\(part).txt"
+      let line = "artifact \(artifact) part \(part) of pipeline \(pipeline)\n"
+      let text = String(repeating: line, count: max(1, bytes * part / line.utf8.count))
+      try File.write(text.utf8, to: "\(host.path)/\(name)")
+      digests.append(try Fingerprint.sha256(Array(text.utf8)))
+      words.append("\(host.path)/\(name)")
+    }
+    note(.handed(pipeline: pipeline, artifact: artifact, digests: digests))
+    return (artifact, words)
+  }
+
+  /// Hands an artifact over; whether it was accepted.
+  @discardableResult
+  func submit(_ pipeline: Int, parts: Int = 2, bytes: Int = 300, environment: [String: String] = [:]) throws -> Bool {
+    let (artifact, words) = try prepare(pipeline, parts: parts, bytes: bytes)
+    guard try host.run(words, environment: environment).status == 0 else { return false }
+    note(.acknowledged(pipeline: pipeline, artifact: artifact))
+    return true
+  }
+
+  /// Waits until the daemon has died or the condition holds; false when neither came.
+  func waits(_ seconds: Double, until condition: () throws -> Bool) rethrows -> Bool {
+    try eventually(within: seconds) { try !ProcessTable.runs(host.pid) || condition() }
+  }
+
+  /// Nothing is left in any queue.
+  var isDrained: Bool { queues.allSatisfy { host.names(in: "relay-data/pipelines/\($0)/queue").isEmpty } }
+
+  var queues: [String] { host.names(in: "relay-data/pipelines").filter { !$0.hasPrefix(".") } }
+
+  /// What lies in `refused` and `corrupt` of a pipeline is told to people: it isn't owed any more.
+  func noteSetAside() throws {
+    for pipeline in queues {
+      for folder in ["refused", "corrupt"] {
+        let inner = "relay-data/pipelines/\(pipeline)/\(folder)"
+        for entry in host.names(in: inner) {
+          let parts = host.names(in: "\(inner)/\(entry)").compactMap { Self.item(of: $0) }
+          for artifact in Set(parts.map(\.artifact)) {
+            note(.surfaced(pipeline: owners[artifact] ?? -1, artifact: artifact))
+          }
+        }
+      }
+    }
+  }
+
+  /// Takes down what the receiver saw, once, at the end.
+  func noteReceived() throws {
+    for request in try receiver.requests() {
+      guard let name = request.path.split(separator: "/").last, let part = Self.item(of: String(name)) else {
+        throw ScenarioProblem("a request to \(request.path), which nobody asked for")
+      }
+      let pipeline = owners[part.artifact] ?? -1
+      let item = ProofItem(pipeline: pipeline, artifact: part.artifact, part: part.part)
+      // The bytes on the line belong to the identity: packed, they must be the same each time as well.
+      let identity = request.key + " " + request.sha256
+      note(.received(item, identity: identity, digest: request.plainSHA256, accepted: request.isTaken))
+      if request.isAnswerLost { note(.broke(pipeline: pipeline)) }
+    }
+  }
+
+  /// From `…a3-n1.txt`; on disk a number stands before it.
+  private static func item(of name: String) -> (artifact: Int, part: Int)? {
+    guard let start = name.firstIndex(of: "a") else { return nil }
+    let words = name[start...].dropFirst().split(separator: ".").first?.split(separator: "-") ?? []
+    guard words.count == 2, words[1].hasPrefix("n"), let artifact = Int(words[0]), let part = Int(words[1].dropFirst())
+    else { return nil }
+    return (artifact, part)
+  }
+
+  func judge(_ terms: Oracle.Terms = Oracle.Terms()) -> [Violation] {
+    var oracle = Oracle(terms)
+    for event in history { oracle.note(event) }
+    return oracle.verdict()
+  }
+}
