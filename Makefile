@@ -24,6 +24,7 @@ test: bootstrap-test ## Builds and runs all tests.
 	$(SWIFT_BUILD) --build-tests
 	swift test --scratch-path $(SCRATCH) --skip-build --disable-xctest
 	$(SCRATCH)/debug/relay-proof sweep --sample 3
+	$(SCRATCH)/debug/relay-proof powercut --sample 5
 
 check: bootstrap-test build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
 	@scripts/check $(DIST)
@@ -33,6 +34,7 @@ bench: bootstrap-test build ## Measures the time from submit to received, beside
 
 sweep: bootstrap-test build proof ## Breaks the program at every durable, network and process call of each scenario (SAMPLE=n: only some).
 	@$(PROOF) sweep --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
+	@$(PROOF) powercut --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 
 soak: build ## Delivers without pause for ten minutes (DURATION=seconds) and looks for growth.
 	@python3 Benchmarks/soak.py $(DIST) $(or $(DURATION),600)

@@ -96,7 +96,7 @@ targets += [tests("RelayJSONTests", ["RelayJSON"])]
 targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
-  tests("RelayQueueTests", ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive"]),
+  tests("RelayQueueTests", ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "ScenarioSupport"]),
   module(
     "RelayDelivery",
     ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),

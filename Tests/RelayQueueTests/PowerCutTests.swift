@@ -4,46 +4,9 @@ import Glibc
 import RelayArchive
 import RelayQueue
 import RelaySystem
+import ScenarioSupport
 import Synchronization
 import Testing
-
-/// An ext4 file system in a file whose power can be cut: nothing that was not synced survives.
-private final class CuttableDisk {
-  let image: String
-  let path: String
-
-  /// nil where that isn't possible, with the reason printed.
-  init?(in folder: Directory) {
-    image = folder.path + "/image"
-    path = folder.path + "/disk"
-    let made = system(
-      "truncate -s 32M '\(image)' && mkfs.ext4 -q -F '\(image)' && mkdir '\(path)' && mount -o loop '\(image)' '\(path)'"
-    )
-    guard made == 0 else {
-      print("skipped: no ext4 file system can be mounted here; run as root with e2fsprogs installed")
-      return nil
-    }
-  }
-
-  /// FS_IOC_SHUTDOWN without flushing the journal; every later call on the file system fails.
-  func cut() -> Bool {
-    guard let folder = try? Directory(path) else { return false }
-    var flags: UInt32 = 2
-    return ioctl(folder.descriptor.number, 0x8004_587D, &flags) == 0
-  }
-
-  func restart() -> Bool { unmount() && system("mount -o loop '\(image)' '\(path)'") == 0 }
-
-  /// Threads that end still hold descriptors for a moment.
-  func unmount() -> Bool {
-    let deadline = BootTime.now.advanced(milliseconds: 20_000)
-    while umount2(path, 0) != 0 {
-      if errno != EBUSY || BootTime.now > deadline { return false }
-      sched_yield()
-    }
-    return true
-  }
-}
 
 /// What was promised and what was done, kept outside of the file system.
 private final class Promises: Sendable {
@@ -122,9 +85,8 @@ private final class Promises: Sendable {
     count: Int
   ) throws {
     try withFolder { folder in
-      guard let disk = CuttableDisk(in: folder) else { return }
+      guard let disk = CuttableDisk(in: folder.path) else { return }
       defer { _ = disk.unmount() }
-      try Directory(disk.path).removeTree("lost+found")
       let source = try file((0..<9000).map { UInt8(truncatingIfNeeded: $0) }, in: folder)
       let promises = Promises()
       try run(disk, source: source, after: count, promises)

@@ -5,10 +5,12 @@ import ScenarioSupport
 /// The command line of the proofs.
 enum ProofCommand {
   static let usage = """
-    usage: relay-proof sweep [--program PATH] [--scenario NAME] [--effect NAME] [--at N] [--sample N] [--lanes N]
+    usage: relay-proof sweep|powercut [--program PATH] [--scenario NAME] [--effect NAME] [--at N] [--sample N] [--lanes N]
 
       sweep   each scenario is broken at each of its durable, network and process calls: killed, with errors, cut short
               --sample 20 tries about twenty points of each; --scenario deliver --effect kill --at 7 plays one again
+
+      powercut  the state folder lies on a disk of its own, whose power is cut at each durable call (root only)
 
     example: relay-proof sweep --program dist/bin/relay-host
 
@@ -23,7 +25,8 @@ enum ProofCommand {
     }
     do {
       switch words.first {
-      case "sweep": return try sweep(options)
+      case "sweep": return try sweep(options, SweepScenario.all)
+      case "powercut": return try powerCut(options)
       default: return wrong("what is to be done?")
       }
     } catch {
@@ -37,15 +40,26 @@ enum ProofCommand {
     return 2
   }
 
-  private static func sweep(_ options: [String: String]) throws -> Int32 {
-    var sweep = Sweep(program: options["program"] ?? Installation.program)
+  private static func powerCut(_ options: [String: String]) throws -> Int32 {
+    do {
+      return try sweep(options, SweepScenario.durable, cutsPower: true)
+    } catch is Stage.NoDisk {
+      return 0
+    }
+  }
+
+  private static func sweep(
+    _ options: [String: String], _ scenarios: [SweepScenario], cutsPower: Bool = false
+  ) throws -> Int32 {
+    var sweep = Sweep(program: options["program"].map(absolute) ?? Installation.program)
     sweep.sample = options["sample"].flatMap { Int($0) }
     sweep.lanes = options["lanes"].flatMap { Int($0) } ?? sweep.lanes
+    sweep.cutsPower = cutsPower
     sweep.onlyEffect = options["effect"]
     sweep.onlyPoint = options["at"].flatMap { UInt64($0) }
     var violations = 0
     say("\(pad("scenario", 24))\(pad("points", 8))\(pad("runs", 8))\(pad("broken", 8))\(pad("violations", 12))")
-    for scenario in SweepScenario.all where options["scenario"] ?? scenario.name == scenario.name {
+    for scenario in scenarios where options["scenario"] ?? scenario.name == scenario.name {
       let row = try sweep.run(scenario)
       violations += row.findings.count
       say(
@@ -55,6 +69,13 @@ enum ProofCommand {
     }
     say(violations == 0 ? "violations 0" : "violations \(violations)")
     return violations == 0 ? 0 : 1
+  }
+
+  /// Programs under test are started from folders of their own.
+  private static func absolute(_ path: String) -> String {
+    guard let whole = realpath(path, nil) else { return path }
+    defer { free(whole) }
+    return String(cString: whole)
   }
 
   private static func pad(_ text: String, _ width: Int) -> String {

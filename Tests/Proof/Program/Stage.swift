@@ -19,13 +19,39 @@ final class Stage {
   /// How many parts an artifact has, by its number; whose it is stands in the history.
   private var owners: [Int: Int] = [:]
 
-  /// - Parameter workersObey: Whether faults strike the workers, else the program itself.
-  init(program: String, workersObey: Bool = false) throws {
+  /// The state folder's own, whose power can be cut; nil when it shares the installation's.
+  private let disk: CuttableDisk?
+
+  /// - Parameters:
+  ///   - workersObey: Whether faults strike the workers, else the program itself.
+  ///   - hasDisk: Whether the state folder gets a file system of its own.
+  init(program: String, workersObey: Bool = false, hasDisk: Bool = false) throws {
     let place = Installation.newPlace()
-    faults = try FaultControl(folder: place)
+    if hasDisk {
+      _ = try Directory.ensure(place + ".disk")
+      guard let disk = CuttableDisk(in: place + ".disk") else { throw NoDisk() }
+      self.disk = disk
+    } else {
+      disk = nil
+    }
+    faults = try FaultControl(folder: disk?.path ?? place)
     doctored = workersObey ? try DoctoredProgram(of: program, workersObey: faults) : nil
     host = try Installation(program: doctored?.program ?? program, at: place)
     receiver = try Receiver()
+  }
+
+  struct NoDisk: Error {}
+
+  deinit {
+    host.killHard()
+    _ = disk?.unmount()
+    if disk != nil { _ = try? Command.run(["rm", "-rf", "--", host.path + ".disk"]) }
+  }
+
+  /// The power comes back.
+  func restartDisk() throws {
+    guard let disk else { return }
+    guard disk.restart() else { throw ScenarioProblem("the disk can't be mounted again") }
   }
 
   /// Begins anew: nothing is kept but the receiver.
@@ -34,6 +60,11 @@ final class Stage {
     faults.stopStriking()
     faults.count([])
     for name in try host.folder.names() where name != "out" && name != "targets" { try host.folder.removeTree(name) }
+    if let disk {
+      guard disk.renew() else { throw ScenarioProblem("the disk can't be made anew") }
+      guard symlink(disk.path + "/state", host.state) == 0 else { throw CallError("symlink") }
+      _ = try Directory(disk.path).ensureFolder("state")
+    }
     receiver.forget()
     history = []
     lastArtifact = 0

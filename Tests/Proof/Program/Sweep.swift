@@ -11,6 +11,8 @@ struct Sweep: Sendable {
   var program: String
   /// How many points of a scenario and effect are tried, spread evenly; nil is all.
   var sample: Int?
+  /// Whether the power of the disk is cut, instead of all else.
+  var cutsPower = false
   /// Installations at a time; most of a run is waiting.
   var lanes = 3
   /// Only this effect, only this point.
@@ -43,7 +45,7 @@ struct Sweep: Sendable {
     for lane in 0..<lanes {
       try startThread("lane-\(lane)") {
         do {
-          let stage = try Stage(program: program, workersObey: scenario.strikesWorkers)
+          let stage = try Stage(program: program, workersObey: scenario.strikesWorkers, hasDisk: cutsPower)
           while problem.withLock({ $0 == nil }) {
             let place = next.withLock { place in
               defer { place += 1 }
@@ -74,7 +76,7 @@ struct Sweep: Sendable {
 
   /// Threads take turns differently each time, so the largest of some runs counts.
   private func countPoints(_ scenario: SweepScenario) throws -> UInt64 {
-    let stage = try Stage(program: program, workersObey: scenario.strikesWorkers)
+    let stage = try Stage(program: program, workersObey: scenario.strikesWorkers, hasDisk: cutsPower)
     var points: UInt64 = 0
     for _ in 0..<3 {
       try stage.reset()
@@ -88,7 +90,8 @@ struct Sweep: Sendable {
   }
 
   private func tasks(_ scenario: SweepScenario, points: UInt64) throws -> [Task] {
-    let effects = (scenario.breaksTwice ? [.kill] : scenario.effects).filter { "\($0)" == onlyEffect ?? "\($0)" }
+    let wanted: [FaultControl.Effect] = cutsPower ? [.powerCut] : scenario.breaksTwice ? [.kill] : scenario.effects
+    let effects = wanted.filter { "\($0)" == onlyEffect ?? "\($0)" }
     // A few more than were counted, for runs that take more calls.
     let all = onlyPoint.map { [$0] } ?? Array(1...(points + 3))
     let chosen = sample.map { spread(all, over: $0) } ?? all
@@ -123,6 +126,7 @@ struct Sweep: Sendable {
     let breaks = (isStruck ? 1 : 0) + (task.second == nil ? 0 : 1) + (stage.isDrained ? 0 : 1)
     for pipeline in 0..<4 { for _ in 0..<breaks { stage.note(.broke(pipeline: pipeline)) } }
     stage.host.killHard()
+    if isStruck { try stage.restartDisk() }
     var findings = try afterwards(scenario, stage)
     findings += try scenario.demands(stage)
     stage.host.killHard()

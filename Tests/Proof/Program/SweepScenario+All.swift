@@ -15,6 +15,15 @@ extension SweepScenario {
     remove, recover, recoverTwice,
   ]
 
+  /// Those that change the state folder and end by themselves: for the power cut.
+  static let durable: [SweepScenario] = [
+    firstStart, enqueueAlone, enqueueWithDaemon, deliver, mark, encode, refuse, drop, resend, remove, recover,
+  ].map { scenario in
+    var scenario = scenario
+    scenario.kinds = .durable
+    return scenario
+  }
+
   /// How long a run that is neither dead nor done is waited for; what is stuck longer is ended and begun again.
   private static let patience = 1.2
 
