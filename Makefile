@@ -24,7 +24,8 @@ test: bootstrap-test ## Builds and runs all tests.
 	$(SWIFT_BUILD) --build-tests
 	swift test --scratch-path $(SCRATCH) --skip-build --disable-xctest
 	$(SCRATCH)/debug/relay-proof sweep --sample 3
-	$(SCRATCH)/debug/relay-proof powercut --sample 5
+	$(SCRATCH)/debug/relay-proof powercut --sample 4
+	$(SCRATCH)/debug/relay-proof soak --seconds 45
 
 check: bootstrap-test build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
 	@scripts/check $(DIST)
@@ -36,8 +37,9 @@ sweep: bootstrap-test build proof ## Breaks the program at every durable, networ
 	@$(PROOF) sweep --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 	@$(PROOF) powercut --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 
-soak: build ## Delivers without pause for ten minutes (DURATION=seconds) and looks for growth.
-	@python3 Benchmarks/soak.py $(DIST) $(or $(DURATION),600)
+soak: bootstrap-test build proof ## Breaks everything at random for SECONDS=600, then judges; cuts the power at each call before.
+	@$(PROOF) powercut --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
+	@$(PROOF) soak --program $(DIST)/bin/relay-host --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) --record docs/soak-log.md
 
 format: ## Formats all Swift sources.
 	swift format --in-place --recursive --parallel Sources Plugins Tests Package.swift

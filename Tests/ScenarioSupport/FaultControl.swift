@@ -43,6 +43,8 @@ package final class FaultControl: @unchecked Sendable {
     package static let network = Kinds(rawValue: 2)
     package static let read = Kinds(rawValue: 4)
     package static let process = Kinds(rawValue: 8)
+    /// Added to others: only the calls that move bytes.
+    package static let transfer = Kinds(rawValue: 16)
   }
 
   package enum Call: UInt64, Sendable {

@@ -27,6 +27,20 @@ package enum ProcessTable {
     return (Int(line.split(separator: " ").dropLast().last.map(String.init) ?? "") ?? 0) * 1024
   }
 
+  static func field(_ name: String, of pid: pid_t) -> Int {
+    let line = text("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix(name + ":") } ?? ""
+    return Int(line.split(separator: "\t").last.map(String.init) ?? "") ?? 0
+  }
+
+  package static func threads(_ pid: pid_t) -> Int { field("Threads", of: pid) }
+
+  /// What a process has used of processors since it began, in user and kernel mode.
+  package static func processorSeconds(_ pid: pid_t) -> Double {
+    let fields = text("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Double(fields[11]), let kernel = Double(fields[12]) else { return 0 }
+    return (user + kernel) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
   /// How many descriptors a process has open.
   package static func descriptors(_ pid: pid_t) -> Int { (try? Directory("/proc/\(pid)/fd").names().count) ?? 0 }
 

@@ -47,7 +47,8 @@ package final class Receiver: Sendable {
 
   package let port: Int
   private let child: Child
-  private let record: String
+  /// Where the receiver writes what came.
+  package let record: String
 
   /// - Parameter port: nil takes one that is free.
   package init(port wanted: Int? = nil) throws {

@@ -33,6 +33,8 @@ MAY_SLEEP = {
     "Tests/RelayTestSupport/Eventually.swift",
     # Waits for nothing: picks the moments at which the daemon is killed.
     "Tests/ScenarioTests/CrashScenarios.swift",
+    # Likewise, and the measure of an idle program.
+    "Tests/Proof/Program/Soak.swift",
 }
 # Paths of a machine. The last ones are this machine's own: the checkout, the home and the toolchain.
 FOREIGN = [r"/(?:work|root|opt/swift)/", r"/tmp/(?:brief|build-)"]

@@ -148,7 +148,7 @@ TROUBLE = [
 def chosen(target):
     """What is done for this request: what its path says, unless that leaves it to a script or to chance."""
     if target.startswith("/script/"):
-        return scripted(target.split("/")[2])
+        target = scripted(target.split("/")[2])
     if target.startswith("/chaos/"):
         return random.choice(TROUBLE) if random.random() * 100 < float(target.split("/")[2]) else "/status/201"
     return target

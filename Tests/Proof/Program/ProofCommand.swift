@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RelayOracle
+import RelayTestSupport
 import ScenarioSupport
 
 /// The command line of the proofs.
 enum ProofCommand {
   static let usage = """
-    usage: relay-proof sweep|powercut [--program PATH] [--scenario NAME] [--effect NAME] [--at N] [--sample N] [--lanes N]
+    usage: relay-proof sweep|powercut|soak [--program PATH] [--seconds N] [--seed S] [--record FILE]
+                       [--scenario NAME] [--effect NAME] [--at N] [--sample N] [--lanes N]
 
       sweep   each scenario is broken at each of its durable, network and process calls: killed, with errors, cut short
               --sample 20 tries about twenty points of each; --scenario deliver --effect kill --at 7 plays one again
 
       powercut  the state folder lies on a disk of its own, whose power is cut at each durable call (root only)
+
+      soak      hands artifacts over for --seconds N while the daemon is killed, its calls fail, clocks jump and receivers
+                make trouble; --seed S repeats the choices, --record FILE adds a line to a table
 
     example: relay-proof sweep --program dist/bin/relay-host
 
@@ -26,6 +32,7 @@ enum ProofCommand {
     do {
       switch words.first {
       case "sweep": return try sweep(options, SweepScenario.all)
+      case "soak": return try soak(options)
       case "powercut": return try powerCut(options)
       default: return wrong("what is to be done?")
       }
@@ -71,6 +78,32 @@ enum ProofCommand {
     return violations == 0 ? 0 : 1
   }
 
+  private static func soak(_ options: [String: String]) throws -> Int32 {
+    let seed = options["seed"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
+    let seconds = options["seconds"].flatMap { Int($0) } ?? 600
+    say("seed \(seed), \(seconds) seconds")
+    let soak = try Soak(program: options["program"].map(absolute) ?? Installation.program, seed: seed)
+    try soak.run(seconds: seconds)
+    let sum = soak.sum
+    let broken = Dictionary(grouping: sum.violations, by: \.promise).mapValues(\.count)
+    say(
+      "\(sum.seconds) s, \(sum.rounds) rounds: \(sum.accepted) artifacts accepted, \(sum.delivered) parts delivered; "
+        + "\(sum.hostKills) kills of the host, \(sum.workerKills) of workers, \(sum.callFaults) calls failed, "
+        + "\(sum.clockJumps) clock jumps, \(sum.reloads) reloads")
+    say(
+      "lost \(broken[.nothingLost] ?? 0), reordered \(broken[.inOrder] ?? 0), repeats \(sum.repeats), under another identity "
+        + "\(broken[.sameEachTime] ?? 0), unexplained \(broken[.fewRepeats] ?? 0), violations \(sum.violations.count)")
+    if let file = options["record"] {
+      let row =
+        "| \(Today.text) | \(seed) | \(sum.seconds) | \(sum.accepted) | \(sum.delivered) | \(sum.hostKills) | \(sum.workerKills) | "
+        + "\(sum.callFaults) | \(sum.clockJumps) | \(sum.repeats) | \(sum.violations.count) |\n"
+      guard let opened = fopen(file, "a") else { throw CallError("open \(file)") }
+      fputs(row, opened)
+      fclose(opened)
+    }
+    return sum.violations.isEmpty ? 0 : 1
+  }
+
   /// Programs under test are started from folders of their own.
   private static func absolute(_ path: String) -> String {
     guard let whole = realpath(path, nil) else { return path }
@@ -87,4 +120,16 @@ enum ProofCommand {
 func say(_ text: String) {
   let bytes = Array((text + "\n").utf8)
   _ = write(1, bytes, bytes.count)
+}
+
+/// The day, as YYYY-MM-DD in UTC.
+enum Today {
+  static var text: String {
+    var now = time(nil)
+    var parts = tm()
+    gmtime_r(&now, &parts)
+    var buffer = [CChar](repeating: 0, count: 16)
+    let length = strftime(&buffer, buffer.count, "%Y-%m-%d", &parts)
+    return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
 }

@@ -4,20 +4,25 @@ import RelayOracle
 import RelaySystem
 import RelayTestSupport
 import ScenarioSupport
+import Synchronization
 
 /// One installation with its receiver, and the history of what was promised and what was seen.
 ///
 /// Pipelines are numbered: `p0`, `p1` and so on. A part's file is named after its artifact and place, and the receiver is asked
 /// by that name, so each request tells what it is.
-final class Stage {
+final class Stage: Sendable {
   let host: Installation
   let receiver: Receiver
   let faults: FaultControl
   private let doctored: DoctoredProgram?
-  private(set) var history: [HistoryEvent] = []
-  private var lastArtifact = 0
-  /// How many parts an artifact has, by its number; whose it is stands in the history.
-  private var owners: [Int: Int] = [:]
+  private let books = Mutex(Books())
+
+  private struct Books {
+    var history: [HistoryEvent] = []
+    var lastArtifact = 0
+    /// The pipeline of each artifact.
+    var owners: [Int: Int] = [:]
+  }
 
   /// The state folder's own, whose power can be cut; nil when it shares the installation's.
   private let disk: CuttableDisk?
@@ -66,12 +71,12 @@ final class Stage {
       _ = try Directory(disk.path).ensureFolder("state")
     }
     receiver.forget()
-    history = []
-    lastArtifact = 0
-    owners = [:]
+    books.withLock { $0 = Books() }
   }
 
-  func note(_ event: HistoryEvent) { history.append(event) }
+  func note(_ event: HistoryEvent) { books.withLock { $0.history.append(event) } }
+
+  private func owner(_ artifact: Int) -> Int { books.withLock { $0.owners[artifact] ?? -1 } }
 
   /// A pipeline to the receiver; what it answers is said by the script of the same name.
   func pipeline(_ number: Int, settings: String = "", delivery: String = Stage.haste) -> String {
@@ -82,9 +87,11 @@ final class Stage {
 
   /// Writes an artifact's files; the words that hand it over.
   func prepare(_ pipeline: Int, parts: Int, bytes: Int = 300) throws -> (artifact: Int, words: [String]) {
-    lastArtifact += 1
-    let artifact = lastArtifact
-    owners[artifact] = pipeline
+    let artifact = books.withLock { books in
+      books.lastArtifact += 1
+      books.owners[books.lastArtifact] = pipeline
+      return books.lastArtifact
+    }
     var digests: [String] = []
     var words = ["submit", "p\(pipeline)"]
     for part in 1...parts {
@@ -126,7 +133,7 @@ final class Stage {
         for entry in host.names(in: inner) {
           let parts = host.names(in: "\(inner)/\(entry)").compactMap { Self.item(of: $0) }
           for artifact in Set(parts.map(\.artifact)) {
-            note(.surfaced(pipeline: owners[artifact] ?? -1, artifact: artifact))
+            note(.surfaced(pipeline: owner(artifact), artifact: artifact))
           }
         }
       }
@@ -136,15 +143,36 @@ final class Stage {
   /// Takes down what the receiver saw, once, at the end.
   func noteReceived() throws {
     for request in try receiver.requests() {
+      // What the command `test` sends is nobody's.
+      // And of what broke off in the middle nobody can say anything.
+      if request.path.hasSuffix("/relay-host.txt") || request.sha256.isEmpty { continue }
       guard let name = request.path.split(separator: "/").last, let part = Self.item(of: String(name)) else {
         throw ScenarioProblem("a request to \(request.path), which nobody asked for")
       }
-      let pipeline = owners[part.artifact] ?? -1
+      let pipeline = owner(part.artifact)
       let item = ProofItem(pipeline: pipeline, artifact: part.artifact, part: part.part)
       // The bytes on the line belong to the identity: packed, they must be the same each time as well.
       let identity = request.key + " " + request.sha256
       note(.received(item, identity: identity, digest: request.plainSHA256, accepted: request.isTaken))
       if request.isAnswerLost { note(.broke(pipeline: pipeline)) }
+    }
+  }
+
+  /// Overlaps, and the time between two deliveries of a pipeline, from the receiver's clock.
+  func noteTiming(spacedPipeline: Int?) throws {
+    var last: [Int: Receiver.Request] = [:]
+    for request in try receiver.requests() {
+      guard let name = request.path.split(separator: "/").last, let part = Self.item(of: String(name)),
+        !request.sha256.isEmpty
+      else { continue }
+      let pipeline = owner(part.artifact)
+      if let former = last[pipeline] {
+        if request.begun < former.at { note(.overlapped(pipeline: pipeline)) }
+        if pipeline == spacedPipeline, former.isTaken {
+          note(.gap(pipeline: pipeline, milliseconds: Int(request.begun - former.at)))
+        }
+      }
+      last[pipeline] = request
     }
   }
 
@@ -157,9 +185,11 @@ final class Stage {
     return (artifact, part)
   }
 
-  func judge(_ terms: Oracle.Terms = Oracle.Terms()) -> [Violation] {
+  func judge(_ terms: Oracle.Terms = Oracle.Terms()) -> [Violation] { oracle(terms).verdict() }
+
+  func oracle(_ terms: Oracle.Terms = Oracle.Terms()) -> Oracle {
     var oracle = Oracle(terms)
-    for event in history { oracle.note(event) }
-    return oracle.verdict()
+    for event in books.withLock({ $0.history }) { oracle.note(event) }
+    return oracle
   }
 }

@@ -35,8 +35,11 @@ struct Sweep: Sendable {
 
   func run(_ scenario: SweepScenario) throws -> Row {
     var row = Row(scenario: scenario.name)
-    row.points = try countPoints(scenario)
-    let tasks = try tasks(scenario, points: row.points)
+    let wanted: [FaultControl.Effect] = cutsPower ? [.powerCut] : scenario.breaksTwice ? [.kill] : scenario.effects
+    let effects = wanted.filter { "\($0)" == onlyEffect ?? "\($0)" }
+    row.points = try countPoints(scenario, scenario.kinds)
+    let transfers = effects.contains(.short) ? try countPoints(scenario, scenario.kinds.union(.transfer)) : 0
+    let tasks = effects.flatMap { self.tasks(scenario, $0, points: $0 == .short ? transfers : row.points) }
     let next = Mutex(0)
     let result = Mutex(row)
     let problem = Mutex<(any Error)?>(nil)
@@ -75,13 +78,13 @@ struct Sweep: Sendable {
   }
 
   /// Threads take turns differently each time, so the largest of some runs counts.
-  private func countPoints(_ scenario: SweepScenario) throws -> UInt64 {
+  private func countPoints(_ scenario: SweepScenario, _ kinds: FaultControl.Kinds) throws -> UInt64 {
     let stage = try Stage(program: program, workersObey: scenario.strikesWorkers, hasDisk: cutsPower)
     var points: UInt64 = 0
     for _ in 0..<3 {
       try stage.reset()
       try scenario.prepare(stage)
-      try scenario.act(stage) { stage.faults.count(scenario.kinds) }
+      try scenario.act(stage) { stage.faults.count(kinds) }
       points = max(points, stage.faults.counted)
       stage.host.killHard()
     }
@@ -89,17 +92,13 @@ struct Sweep: Sendable {
     return points
   }
 
-  private func tasks(_ scenario: SweepScenario, points: UInt64) throws -> [Task] {
-    let wanted: [FaultControl.Effect] = cutsPower ? [.powerCut] : scenario.breaksTwice ? [.kill] : scenario.effects
-    let effects = wanted.filter { "\($0)" == onlyEffect ?? "\($0)" }
+  private func tasks(_ scenario: SweepScenario, _ effect: FaultControl.Effect, points: UInt64) -> [Task] {
     // A few more than were counted, for runs that take more calls.
     let all = onlyPoint.map { [$0] } ?? Array(1...(points + 3))
     let chosen = sample.map { spread(all, over: $0) } ?? all
-    guard scenario.breaksTwice else {
-      return effects.flatMap { effect in chosen.map { Task(effect: effect, point: $0) } }
-    }
-    let seconds = spread(Array(1...points), over: sample == nil ? 12 : 3)
-    return chosen.flatMap { point in seconds.map { Task(effect: .kill, point: point, second: $0) } }
+    guard scenario.breaksTwice else { return chosen.map { Task(effect: effect, point: $0) } }
+    let seconds = spread(Array(1...points), over: sample == nil ? 6 : 3)
+    return chosen.flatMap { point in seconds.map { Task(effect: effect, point: point, second: $0) } }
   }
 
   private func spread(_ all: [UInt64], over count: Int) -> [UInt64] {
@@ -113,7 +112,9 @@ struct Sweep: Sendable {
   ) {
     try stage.reset()
     try scenario.prepare(stage)
-    try scenario.act(stage) { stage.faults.strike(task.effect, at: task.point, times: 1, scenario.kinds) }
+    // Only what moves bytes can be short.
+    let kinds = task.effect == .short ? scenario.kinds.union(.transfer) : scenario.kinds
+    try scenario.act(stage) { stage.faults.strike(task.effect, at: task.point, times: 1, kinds) }
     let isStruck = stage.faults.struck > 0
     let trace = stage.faults.trace
     let place = trace.indices.contains(Int(task.point) - 1) ? "\(trace[Int(task.point) - 1])" : "?"
