@@ -45,6 +45,8 @@ package final class FaultControl: @unchecked Sendable {
     package static let process = Kinds(rawValue: 8)
     /// Added to others: only the calls that move bytes.
     package static let transfer = Kinds(rawValue: 16)
+    /// Likewise: only the calls that put bytes on the disk.
+    package static let sync = Kinds(rawValue: 32)
   }
 
   package enum Call: UInt64, Sendable {

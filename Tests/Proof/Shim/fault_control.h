@@ -23,7 +23,8 @@ enum fault_kind {
   FAULT_NETWORK = 2, /* sockets, those of the program itself too */
   FAULT_READ = 4,    /* opening and reading files */
   FAULT_PROCESS = 8, /* starting programs, pipes */
-  FAULT_TRANSFER = 16 /* added to the above: only those that move bytes */
+  FAULT_TRANSFER = 16, /* added to the above: only those that move bytes */
+  FAULT_SYNC = 32      /* likewise: only those that put bytes on the disk */
 };
 
 /* Names of the calls, for people: fault_shim.c and FaultControl.swift hold the same order. */

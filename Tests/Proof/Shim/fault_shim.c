@@ -71,6 +71,8 @@ static int strike(int kind, int call) {
   if (!control || !(control->kinds & (uint64_t)kind)) return 0;
   int moves = call == CALL_WRITE || call == CALL_READ || call == CALL_SEND || call == CALL_RECEIVE;
   if (control->kinds & FAULT_TRANSFER && !moves) return 0;
+  int syncs = call == CALL_SYNC || call == CALL_SYNC_DATA || call == CALL_SYNC_ALL;
+  if (control->kinds & FAULT_SYNC && !syncs) return 0;
   if (control->call != CALL_ANY && control->call != (uint64_t)call) return 0;
   uint64_t number = __atomic_add_fetch(&control->count, 1, __ATOMIC_SEQ_CST);
   if (number <= FAULT_TRACE) control->trace[number - 1] = (uint8_t)call;
