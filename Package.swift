@@ -96,7 +96,9 @@ targets += [tests("RelayJSONTests", ["RelayJSON"])]
 targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
-  tests("RelayQueueTests", ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "ScenarioSupport"]),
+  tests(
+    "RelayQueueTests",
+    ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "RelayTestSupport", "ScenarioSupport"]),
   module(
     "RelayDelivery",
     ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),

@@ -15,7 +15,7 @@ func begin(_ words: [String]) -> Outcome {
     let name = String(words[place].prefix { $0 != "=" })
     // One that nobody knows is told, before a word behind it is taken for a command.
     guard CommandTable.optionNames.contains(name) else { return DaemonCommand.run([words[place]]) }
-    place += ["--config", "--log", "--log-level"].contains(words[place]) ? 2 : 1
+    place += CommandTable.optionsWithValue.contains(words[place]) ? 2 : 1
   }
   guard place < words.count else { return DaemonCommand.run(words) }
   if words[place] == "help" {

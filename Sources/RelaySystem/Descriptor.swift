@@ -160,6 +160,20 @@ extension Descriptor {
     try invoke(.syncFileSystem, on: path) { Int(relay_syncfs(number)) }
   }
 
+  /// Sets the time of the last change of content, in nanoseconds since 1970.
+  package func setModified(_ nanoseconds: Int64) throws(SystemError) {
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    let floor = rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)
+    let time = timespec(tv_sec: Int(floor.0), tv_nsec: Int(floor.1))
+    let times = [time, time]
+    try invoke(.times, on: path) { Int(futimens(number, times)) }
+  }
+
+  /// Gives the open file to another user; only root can.
+  package func give(toUser user: UInt32) throws(SystemError) {
+    try invoke(.owner, on: path) { Int(fchown(number, user, gid_t.max)) }
+  }
+
   package func truncate(to length: Int64) throws(SystemError) {
     try invoke(.truncate, on: path) { Int(ftruncate(number, off_t(length))) }
   }

@@ -12,6 +12,14 @@ extension Directory {
   ///
   /// An error while reading is an error, never the end of the folder.
   package func forEachRawName(_ body: ([UInt8]) throws(SystemError) -> Void) throws(SystemError) {
+    try forEachRawEntry { name, _ throws(SystemError) in try body(name) }
+  }
+
+  /// As `forEachRawName`, with the inode's number as the folder has it: to be compared with what the same folder said
+  /// before, and with nothing else, since below some file systems `status` says another one.
+  package func forEachRawEntry(
+    _ body: (_ name: [UInt8], _ inode: UInt64) throws(SystemError) -> Void
+  ) throws(SystemError) {
     let number = try invoke(.list, on: path) {
       Int(relay_open_at(descriptor.number, ".", O_RDONLY | O_DIRECTORY, 0))
     }
@@ -28,7 +36,7 @@ extension Directory {
         return
       }
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { raw in Array(raw.prefix { $0 != 0 }) }
-      if name != [46] && name != [46, 46] { try body(name) }
+      if name != [46] && name != [46, 46] { try body(name, UInt64(entry.pointee.d_ino)) }
     }
   }
 
@@ -43,6 +51,15 @@ extension Directory {
       throw SystemError(call: .open, code: EINVAL, subject: about(name))
     }
     return file
+  }
+
+  /// As `createFile` for a name in text.
+  package func createFile(raw name: [UInt8], mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+    let number = try invoke(.open, on: about(name)) {
+      Int(relay_open_at(descriptor.number, Self.terminated(name), flags, mode))
+    }
+    return Descriptor(owning: Int32(number), path: about(name))
   }
 
   /// What stands under a name, a link not followed; nil when nothing does.

@@ -15,6 +15,23 @@ package final class Directory: Sendable {
 
   init(openedAs descriptor: Descriptor) { self.descriptor = descriptor }
 
+  /// A folder that another process has opened and handed over; `path` is how messages name it.
+  package init(handedOver descriptor: Descriptor, path: String) throws(SystemError) {
+    guard try descriptor.status().kind == .folder else {
+      throw SystemError(call: .open, code: ENOTDIR, subject: path)
+    }
+    let number = try invoke(.open, on: path) { Int(fcntl(descriptor.number, F_DUPFD_CLOEXEC, 3)) }
+    self.descriptor = Descriptor(owning: Int32(number), path: path)
+  }
+
+  /// The folder that holds this one, as the file system has it, whatever the path says; the topmost holds itself.
+  package func parent() throws(SystemError) -> Directory {
+    let number = try invoke(.open, on: about("..")) {
+      Int(relay_open_at(descriptor.number, "..", O_RDONLY | O_DIRECTORY, 0))
+    }
+    return Directory(openedAs: Descriptor(owning: Int32(number), path: about("..")))
+  }
+
   /// Opens the folder, making it and what is missing above it; each new one is put on the disk with its parent.
   package static func ensure(_ path: String, mode: UInt32 = 0o700) throws(SystemError) -> Directory {
     do {

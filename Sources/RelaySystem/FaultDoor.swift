@@ -11,7 +11,8 @@ package struct Fault: Sendable {
     case short(Int)
   }
 
-  package var call: SystemCall
+  /// nil is any call.
+  package var call: SystemCall?
   package var subjectContains: String
   package var effect: Effect
   /// How many matching calls pass before it strikes.
@@ -19,7 +20,7 @@ package struct Fault: Sendable {
   /// How many calls it strikes.
   package var times: Int
 
-  package init(_ call: SystemCall, on subject: String, _ effect: Effect, after: Int = 0, times: Int = .max) {
+  package init(_ call: SystemCall?, on subject: String, _ effect: Effect, after: Int = 0, times: Int = .max) {
     self.call = call
     self.subjectContains = subject
     self.effect = effect
@@ -58,7 +59,8 @@ package enum FaultDoor {
     guard isArmed.load(ordering: .acquiring) else { return nil }
     let subject = subject()
     return faults.withLock { all in
-      for (key, fault) in all where fault.call == call && subject.contains(fault.subjectContains) {
+      for (key, fault) in all
+      where (fault.call ?? call) == call && subject.contains(fault.subjectContains) {
         if fault.after > 0 {
           all[key]?.after -= 1
         } else if fault.times > 0 {

@@ -4,7 +4,7 @@ import Glibc
 /// The kernel calls that go through this module, by the name that tests use to make one fail.
 package enum SystemCall: String, Sendable, CaseIterable {
   case open, read, write, sync, syncFileSystem, status, truncate, allocate, lock, lease, clone, seek
-  case makeDirectory, rename, link, unlink, removeDirectory, list, mode, spaceLeft
+  case makeDirectory, rename, link, unlink, removeDirectory, list, mode, times, owner, spaceLeft
   case poll, event, signal, spawn, processDescriptor, wait, socket, listen, connect, accept, send, receive, watch,
     random
 }

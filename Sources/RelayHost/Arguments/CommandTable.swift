@@ -111,6 +111,33 @@ enum CommandTable {
         example: "relay-host secret remove ha"), run: SecretCommands.remove),
     Entry(
       syntax: CommandSyntax(
+        "backup", "Writes a backup of the state folder into a folder, while deliveries go on.",
+        operands: [.init(name: "FOLDER")],
+        options: [
+          .init(name: "--with-secrets", value: nil, help: "also the secrets, which otherwise stay out"),
+          .init(name: "--verify", value: nil, help: "write nothing: check every byte of the backup in FOLDER"),
+          CommandSyntax.json,
+        ],
+        details: """
+          FOLDER must be empty or not be there yet. It holds a backup once it holds backup.json; one that was cut short is
+          cleared by the next into the same folder. Works with and without a running daemon, and changes nothing.
+          """, example: "relay-host backup /mnt/backup/relay-$(date +%F)"), run: BackupCommand.run),
+    Entry(
+      syntax: CommandSyntax(
+        "restore", "Puts a backup back into an empty state folder.", operands: [.init(name: "FOLDER")],
+        options: [
+          .init(
+            name: "--state", value: "PATH", help: "the state folder to fill (the one that the configuration names)"),
+          CommandSyntax.json,
+        ],
+        details: """
+          For a stopped daemon, as its user. Checks the whole backup first. Cut short, it is simply run again; until it has
+          come to its end no daemon starts with that state folder. What was delivered since the backup is sent again, with
+          the same identities.
+          """, example: "relay-host restore /mnt/backup/relay-2026-11-30 --config /etc/relay-host/pipelines.json"),
+      run: RestoreCommand.run),
+    Entry(
+      syntax: CommandSyntax(
         "reload", "Reads the configuration again and tells whether it is in force.", options: [CommandSyntax.json],
         details: "Saving the file does the same by itself.", example: "relay-host reload"),
       run: SteeringCommands.reload),
@@ -134,6 +161,12 @@ enum CommandTable {
   /// Every option of any command, for those that stand before the command.
   static var optionNames: Set<String> {
     Set((daemon.options + CommandSyntax.common + entries.flatMap(\.syntax.options)).map(\.name) + ["-h", "--version"])
+  }
+
+  /// Those that a value follows.
+  static var optionsWithValue: Set<String> {
+    let all = daemon.options + CommandSyntax.common + entries.flatMap(\.syntax.options)
+    return Set(all.filter { $0.value != nil }.map(\.name))
   }
 
   static var overview: String {

@@ -104,7 +104,18 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case controlProtocol = "control.protocol"
   case stateInUse = "state.in-use"
   case stateNewerFormat = "state.newer-format"
+  case stateOlderFormat = "state.older-format"
+  case stateUnfinishedRestore = "state.unfinished-restore"
   case stateUnusable = "state.unusable"
+
+  // Backups.
+  case backupBadFolder = "backup.bad-folder"
+  case backupFailed = "backup.failed"
+  case backupNone = "backup.none"
+  case backupDamaged = "backup.damaged"
+  case backupNewer = "backup.newer"
+  case restoreNotEmpty = "restore.not-empty"
+  case restoreFailed = "restore.failed"
 
   // Pipelines, what is handed to them, and what they hold.
   case pipelineUnknown = "pipeline.unknown"
@@ -222,6 +233,16 @@ extension DiagnosticCode {
     case .controlProtocol: "the daemon and the command don't understand each other; their versions differ, most often"
     case .stateInUse: "another process works with the state folder; only one may"
     case .stateNewerFormat: "the state folder was written by a newer version of the program; it is not touched"
+    case .stateOlderFormat:
+      "the state folder was written by an older version and must be brought up by the daemon first"
+    case .stateUnfinishedRestore: "a restore into the state folder was cut short; it is to be run again"
+    case .backupBadFolder: "the folder that was named for a backup can't be used for one"
+    case .backupFailed: "the backup was not written; the state folder is as it was"
+    case .backupNone: "the folder holds no backup, or one that was cut short"
+    case .backupDamaged: "a file of the backup is not as it was written; nothing was put back"
+    case .backupNewer: "the backup, or the state folder in it, is a newer version's"
+    case .restoreNotEmpty: "a backup is put back into an empty state folder only"
+    case .restoreFailed: "the backup was not put back whole; the daemon doesn't start with what there is of it"
     case .stateUnusable: "the state folder can't be opened, read or written"
     case .pipelineUnknown: "no pipeline of that id is in the configuration"
     case .pipelineNotRun: "the pipeline reads health data, which this version doesn't run"

@@ -60,6 +60,32 @@ package final class ControlClient {
     }
   }
 
+  /// Hands over the folder that a backup is to be written to, and waits until it is whole.
+  ///
+  /// - Parameter progress: told now and then how far it has come.
+  package func backup(
+    into folder: Directory, withSecrets: Bool, progress: (JSONNode) -> Void
+  ) throws(Refusal) -> ControlReply {
+    do throws(Refusal) {
+      try send(
+        ControlRequest.backup(folder: folder.path, withSecrets: withSecrets).line, with: [folder.descriptor])
+      while true {
+        let answer = try next()
+        if let done = answer["progress"] {
+          progress(done)
+          continue
+        }
+        guard let reply = ControlReply(answer) else { throw Self.strange }
+        return reply
+      }
+    } catch {
+      guard error == Self.gone else { throw error }
+      throw Refusal(
+        error.outcome, error.code, "The daemon ended before the backup was whole.",
+        hint: "what lies in \(folder.path) is no backup; the next one into that folder clears it")
+    }
+  }
+
   private func reply() throws(Refusal) -> ControlReply {
     guard let reply = ControlReply(try next()) else { throw Self.strange }
     return reply

@@ -18,6 +18,8 @@ package enum ControlRequest: Equatable, Sendable {
   case remove(pipeline: String)
   case test(pipeline: String)
   case targets
+  /// The folder itself travels as a descriptor; its path is for messages.
+  case backup(folder: String, withSecrets: Bool)
   case reload
   /// A secret was set or removed: pipelines that use it are to see that.
   case secretChanged(name: String)
@@ -56,6 +58,9 @@ extension ControlRequest {
     case ("log", let pipeline?):
       self = .log(pipeline: pipeline, count: Int(clamping: max(0, node["count"]?.integer ?? 50)))
     case ("targets", _): self = .targets
+    case ("backup", _):
+      guard let folder = node["folder"]?.string else { return nil }
+      self = .backup(folder: folder, withSecrets: node["secrets"]?.bool ?? false)
     case ("reload", _): self = .reload
     case ("secret-changed", _):
       guard let name = node["name"]?.string else { return nil }
@@ -100,6 +105,11 @@ extension ControlRequest {
     case .remove(let pipeline): request("remove", pipeline)
     case .test(let pipeline): request("test", pipeline)
     case .targets: request("targets", nil)
+    case .backup(let folder, let withSecrets):
+      request("backup", nil)
+      member("folder", folder)
+      writer.name("secrets")
+      writer.value(withSecrets)
     case .reload: request("reload", nil)
     case .secretChanged(let name):
       request("secret-changed", nil)

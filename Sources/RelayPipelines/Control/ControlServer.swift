@@ -10,6 +10,8 @@ final class ControlServer: Sendable {
   struct Files {
     /// The next file handed over; asks the client for more when needed.
     var next: () throws(Refusal) -> Descriptor
+    /// Tells the client how far a long piece of work has come; false when nobody waits for it any more.
+    var tell: (JSONNode) -> Bool = { _ in true }
   }
 
   /// The most connections at once; more wait in the kernel's backlog.
@@ -114,7 +116,7 @@ final class ControlServer: Sendable {
 
   private func files(of request: ControlRequest, _ connection: ControlConnection) -> Files {
     var waiting: [Descriptor] = []
-    return Files { () throws(Refusal) in
+    let next = { () throws(Refusal) -> Descriptor in
       if waiting.isEmpty { waiting = connection.takeDescriptors() }
       if waiting.isEmpty {
         do throws(ControlConnection.Failure) {
@@ -129,6 +131,11 @@ final class ControlServer: Sendable {
         throw Refusal(.usage, .controlProtocol, "Fewer files were handed over than were named.")
       }
       return waiting.removeFirst()
+    }
+    return Files(next: next) { progress in
+      guard !self.isStopped.withLock({ $0 }) else { return false }
+      let line = JSONNode.object(["progress": progress]).bytes() + [10]
+      return (try? connection.send(line)) != nil
     }
   }
 }

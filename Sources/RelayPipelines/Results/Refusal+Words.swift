@@ -10,6 +10,8 @@ extension Refusal {
     switch error {
     case .inUse: self.init(.needsYou, .stateInUse, sentence)
     case .newerFormat: self.init(.needsYou, .stateNewerFormat, sentence)
+    case .olderFormat: self.init(.needsYou, .stateOlderFormat, sentence)
+    case .unfinishedRestore: self.init(.needsYou, .stateUnfinishedRestore, sentence)
     default: self.init(.needsYou, .stateUnusable, sentence, hint: "nothing was changed")
     }
   }
@@ -31,7 +33,7 @@ extension Refusal {
   init(_ error: SystemError) { self.init(.fault, .commandFault, Self.sentence(error.message)) }
 
   /// A message of a lower module as a sentence of its own.
-  private static func sentence(_ text: String) -> String {
+  static func sentence(_ text: String) -> String {
     let isPath = text.hasPrefix("/")
     let start = isPath ? text : text.prefix(1).uppercased() + text.dropFirst()
     return start.hasSuffix(".") ? start : start + "."

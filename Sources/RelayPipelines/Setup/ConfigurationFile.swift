@@ -79,4 +79,11 @@ package struct ConfigurationFile: Equatable, Sendable {
     let targets = root?["targets"]?.array?.compactMap(\.string).map { PathRules.absolute($0, in: folder) } ?? []
     return (state, targets)
   }
+
+  /// The folders that pipelines name as their inbox, even if something else in the file is wrong.
+  package func inboxes() throws(Refusal) -> [String] {
+    let base = PathRules.absolute(folder, in: ConfigurationEnvironment.ofProcess().currentDirectory)
+    let pipelines = JSONTree.parseCollecting(try bytes()).0?["pipelines"]?.array ?? []
+    return pipelines.compactMap { $0["extract"]?["directory"]?.string.map { PathRules.absolute($0, in: base) } }
+  }
 }

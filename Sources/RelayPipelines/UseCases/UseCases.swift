@@ -37,8 +37,12 @@ package struct UseCases: Sendable {
 
   package init(_ context: Context) { self.context = context }
 
-  /// Does what is asked. `nextFile` hands over the files of a submit, one after another.
-  package func answer(_ request: ControlRequest, nextFile: () throws(Refusal) -> Descriptor) -> ControlReply {
+  /// Does what is asked. `nextFile` hands over the files of a submit, one after another; `tell` is told how far a long piece
+  /// of work has come, and says whether anybody still waits for it.
+  package func answer(
+    _ request: ControlRequest, nextFile: () throws(Refusal) -> Descriptor,
+    tell: @escaping (JSONNode) -> Bool = { _ in true }
+  ) -> ControlReply {
     do throws(Refusal) {
       switch request {
       case .submit(let pipeline, let names): return try submit(pipeline, names, nextFile)
@@ -55,6 +59,7 @@ package struct UseCases: Sendable {
       case .remove(let pipeline): return try remove(pipeline)
       case .test(let pipeline): return try test(pipeline)
       case .targets: return targets()
+      case .backup(let path, let withSecrets): return try backup(path, withSecrets, nextFile, tell)
       case .secretChanged(let name) where context.engine == nil: return try secretChanged(name)
       case .reload, .secretChanged:
         throw Refusal(

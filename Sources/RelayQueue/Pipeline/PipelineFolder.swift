@@ -17,6 +17,8 @@ package final class PipelineFolder: Sendable {
   /// Also the pipeline's lock: sequences are given, and entries renamed, while it is held.
   let books = Mutex(QueueBooks())
 
+  static let subfolders = ["queue", "inbox", "refused", "corrupt", "ready"]
+
   /// - Parameter makes: Whether what is missing is made; else this is a look only, and marks can't be written.
   package init(id: String, in parent: Directory, committer: Committer, makes: Bool) throws(StateError) {
     self.id = id
@@ -25,7 +27,7 @@ package final class PipelineFolder: Sendable {
       folder = try makes ? parent.ensureFolder(id) : parent.folder(id)
       queue = try makes ? folder.ensureFolder("queue") : folder.folder("queue")
       if makes {
-        for name in ["inbox", "refused", "corrupt", "ready"] { _ = try folder.ensureFolder(name) }
+        for name in Self.subfolders where name != "queue" { _ = try folder.ensureFolder(name) }
         (marks, marksFinding) = try Marks.open(in: folder, committer: committer)
       } else {
         marks = Marks(readOnly: try Marks.read(in: folder), committer)

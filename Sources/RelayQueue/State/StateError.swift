@@ -7,6 +7,10 @@ package enum StateError: Error, Equatable, Sendable {
   case inUse(path: String, pid: Int64?)
   /// Written by a newer version of the program.
   case newerFormat(path: String, found: UInt64, known: UInt64)
+  /// Written by an older version, and who opens it must not bring it up.
+  case olderFormat(path: String, found: UInt64, known: UInt64)
+  /// A restore was cut short here.
+  case unfinishedRestore(path: String)
   /// The file `format` holds something else than a number.
   case unreadableFormat(path: String)
   /// `format` is missing, but the folder holds something.
@@ -23,6 +27,11 @@ package enum StateError: Error, Equatable, Sendable {
       "\(path) is in use by \(pid.map { "process \($0)" } ?? "another process"); stop it first, or talk to it"
     case .newerFormat(let path, let found, let known):
       "\(path) was written by a newer version (format \(found), this program knows \(known)); use the newer program"
+    case .olderFormat(let path, let found, let known):
+      "\(path) was written by an older version (format \(found), this program writes \(known)); start the daemon once, "
+        + "which brings it up, or use the older program"
+    case .unfinishedRestore(let path):
+      "a restore into \(path) was cut short; run `relay-host restore` with the same backup again"
     case .unreadableFormat(let path):
       "\(path)/format holds no version number; put it back from a backup, nothing was changed"
     case .notAStateFolder(let path, let holds):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelaySystem
 import Synchronization
 
@@ -9,6 +10,8 @@ package final class StateFolder: Sendable {
     case owner
     /// Looks only: no lock, nothing is made or changed.
     case observer
+    /// Looks only, and holds the lock, so that nobody else changes anything meanwhile.
+    case keeper
   }
 
   package let root: Directory
@@ -36,18 +39,33 @@ package final class StateFolder: Sendable {
   package var path: String { root.path }
 
   /// Opens the folder, as its owner making it where it is missing.
-  package static func open(_ path: String, access: Access = .owner) throws(StateError) -> StateFolder {
+  package static func open(
+    _ path: String, access: Access = .owner, format: StateFormat = .shipped
+  ) throws(StateError) -> StateFolder {
     switch access {
-    case .observer:
+    case .observer, .keeper:
       let root = try asState { () throws(SystemError) in try Directory(path) }
-      _ = try StateFormat.version(of: root)
-      return try StateFolder(root, access, lock: nil)
+      var found = try format.version(of: root)
+      var lock: Descriptor?
+      if access == .keeper {
+        // One that nobody has begun holds nothing to keep.
+        let missing = SystemError(call: .open, code: ENOENT, subject: root.path + "/" + StateFormat.fileName)
+        guard found != nil else { throw .system(missing) }
+        lock = try takeLock(in: root)
+        found = try format.version(of: root)
+      }
+      if let found, found < format.current {
+        throw .olderFormat(path: root.path, found: found, known: format.current)
+      }
+      return try StateFolder(root, access, lock: lock)
     case .owner:
       let root = try asState { () throws(SystemError) in try Directory.ensure(path) }
       // Looked at before the lock's file is made: a newer folder, or a foreign one, isn't touched at all.
-      _ = try StateFormat.version(of: root)
+      _ = try format.version(of: root)
       let lock = try takeLock(in: root)
-      try StateFormat.bringUp(root, from: try StateFormat.version(of: root))
+      let version = try format.version(of: root)
+      try format.bringUp(root, from: version)
+      if version != nil { Restore.forgetMarker(in: root) }
       for name in ["targets", "secrets", "templates", "certificates", "pipelines"] {
         _ = try asState { () throws(SystemError) in try root.ensureFolder(name) }
       }
@@ -81,7 +99,7 @@ package final class StateFolder: Sendable {
     }
   }
 
-  private static func takeLock(in root: Directory) throws(StateError) -> Descriptor {
+  static func takeLock(in root: Directory) throws(StateError) -> Descriptor {
     let file = try asState { () throws(SystemError) in try root.openOrCreateFile("lock") }
     guard try asState({ () throws(SystemError) in try file.lock() }) else {
       let text = try? file.readAll(limit: 64)

@@ -1,57 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelaySystem
 
-/// The version of the layout on disk, kept in the file `format`.
-enum StateFormat {
-  static let current: UInt64 = 1
+/// The version of the layout on disk, kept in the file `format`, and the steps that lead to the newest one.
+package struct StateFormat: Sendable {
+  /// Brings a folder from one version to the next.
+  ///
+  /// Must be safe to repeat: a crash in its middle, or behind it, begins it again. What it wrote is put on the disk before
+  /// the new version is.
+  package typealias Migration = @Sendable (Directory) throws(SystemError) -> Void
+
   static let fileName = "format"
+  /// Stands in the folder from the beginning of a restore to its end; see `Restore`.
+  static let restoreMarker = "restoring"
 
-  /// A step that brings a folder from its version to the next; must be safe to repeat after a crash in its middle.
-  struct Migration: Sendable {
-    var from: UInt64
-    var run: @Sendable (Directory) throws(SystemError) -> Void
-  }
+  /// The steps in order: the first leads from version 1 to 2.
+  private let migrations: [Migration]
 
-  /// In order, without gaps.
-  static let migrations: [Migration] = []
+  /// Of this program.
+  package static let shipped = StateFormat(migrations: [])
+
+  package init(migrations: [Migration]) { self.migrations = migrations }
+
+  /// What the program writes.
+  package var current: UInt64 { UInt64(migrations.count) + 1 }
 
   /// What a state folder may hold before it has a format: what a person prepares, and what a crash at first start leaves.
-  private static let harmless: Set<String> = [
-    "lock", "secrets", "templates", "certificates", "targets", "pipelines.json", ".format.new", "lost+found",
+  static let harmless: Set<String> = [
+    "lock", "secrets", "templates", "certificates", "targets", "pipelines.json", ".format.new", ".\(restoreMarker).new",
+    "lost+found",
   ]
 
   /// The folder's version; nil when it is new. Changes nothing.
-  static func version(of root: Directory) throws(StateError) -> UInt64? {
-    let bytes = try asState { () throws(SystemError) in try root.content(of: fileName, limit: 64) }
+  func version(of root: Directory) throws(StateError) -> UInt64? {
+    let bytes = try asState { () throws(SystemError) in try root.content(of: Self.fileName, limit: 64) }
     if let bytes {
-      var digits = bytes
-      if digits.last == 10 { digits.removeLast() }
-      guard let version = UInt64(String(decoding: digits, as: UTF8.self)), version > 0 else {
-        throw .unreadableFormat(path: root.path)
-      }
+      guard let version = Self.parse(bytes) else { throw .unreadableFormat(path: root.path) }
       guard version <= current else { throw .newerFormat(path: root.path, found: version, known: current) }
       return version
     }
-    for name in try asState({ () throws(SystemError) in try root.names() }) where !harmless.contains(name) {
+    let names = try asState { () throws(SystemError) in try root.names() }
+    // Its format comes last, so without it the restore hasn't come to its end.
+    if names.contains(Self.restoreMarker) { throw .unfinishedRestore(path: root.path) }
+    if let name = names.first(where: { !Self.harmless.contains($0) }) {
       throw .notAStateFolder(path: root.path, holds: name)
     }
     return nil
   }
 
+  private static func parse(_ bytes: [UInt8]) -> UInt64? {
+    var digits = bytes
+    if digits.last == 10 { digits.removeLast() }
+    guard let version = UInt64(String(decoding: digits, as: UTF8.self)), version > 0 else { return nil }
+    return version
+  }
+
   /// Brings the folder to the current version. Called with the lock held.
-  static func bringUp(_ root: Directory, from version: UInt64?) throws(StateError) {
-    guard var version else { return try write(current, to: root) }
-    while version < current {
-      guard let step = migrations.first(where: { $0.from == version }) else {
-        throw .unreadableFormat(path: root.path)
+  func bringUp(_ root: Directory, from version: UInt64?) throws(StateError) {
+    guard let version else { return try Self.write(current, to: root) }
+    for (step, migrate) in zip(UInt64(1)..., migrations) where step >= version {
+      try asState { () throws(SystemError) in
+        try migrate(root)
+        try Self.sync(root)
       }
-      try asState { () throws(SystemError) in try step.run(root) }
-      version += 1
-      try write(version, to: root)
+      try Self.write(step + 1, to: root)
     }
   }
 
-  private static func write(_ version: UInt64, to root: Directory) throws(StateError) {
+  /// Puts all that a step wrote on the disk: of the folder's own file system, and of those that a person has mounted on
+  /// pipelines.
+  private static func sync(_ root: Directory) throws(SystemError) {
+    try root.descriptor.syncFileSystem()
+    guard try root.status(of: "pipelines")?.kind == .folder else { return }
+    let pipelines = try root.folder("pipelines")
+    var synced: Set<UInt64> = [try root.descriptor.status().device]
+    for name in try pipelines.names() where try pipelines.status(of: name)?.kind == .folder {
+      let folder = try pipelines.folder(name)
+      if synced.insert(try folder.descriptor.status().device).inserted { try folder.descriptor.syncFileSystem() }
+    }
+  }
+
+  static func write(_ version: UInt64, to root: Directory) throws(StateError) {
     try asState { () throws(SystemError) in try root.replace(fileName, with: Array("\(version)\n".utf8)) }
   }
 }
