@@ -12,7 +12,7 @@ extension SweepScenario {
     firstStart, enqueueAlone, enqueueWithDaemon, enqueueMany, inbox, deliver, mark, worker, workerPacked, encode,
     refuse, drop, resend, corrupt,
     reload,
-    remove, recover, recoverTwice,
+    remove, recover, recoverTwice, backup, restore,
   ]
 
   /// Those that change the state folder and end by themselves: for the power cut.
@@ -228,6 +228,46 @@ extension SweepScenario {
       }
     })
 
+  private static let backup = SweepScenario(
+    name: "backup", words: "two artifacts are backed up; what is complete can be put back",
+    effects: [.kill, .fails(EIO)],
+    prepare: { stage in
+      try configure(stage)
+      for _ in 0..<2 { try stage.submit(0) }
+    },
+    act: { stage, arm in
+      arm()
+      let copy = stage.host.path + "/copy"
+      let isDone = try stage.host.run(["backup", copy], environment: stage.faults.environment).status == 0
+      stage.faults.stopStriking()
+      // Half a backup is no backup, and the next one clears it.
+      if isDone {
+        try Command.demand(["rm", "-r", stage.host.state])
+        try stage.demand("restore", copy)
+      } else if try stage.host.run("backup", "--verify", copy).status != 0 {
+        try stage.demand("backup", copy)
+      }
+    })
+
+  private static let restore = SweepScenario(
+    name: "restore", words: "a backup of two artifacts is put back, and begun again where that was broken",
+    effects: [.kill, .fails(EIO), .fails(ENOSPC)],
+    prepare: { stage in
+      try configure(stage)
+      for _ in 0..<2 { try stage.submit(0) }
+      try stage.demand("backup", stage.host.path + "/copy")
+      try Command.demand(["rm", "-r", stage.host.state])
+    },
+    act: { stage, arm in
+      arm()
+      let copy = stage.host.path + "/copy"
+      let isDone = try stage.host.run(["restore", copy], environment: stage.faults.environment).status == 0
+      stage.faults.stopStriking()
+      guard !isDone else { return }
+      // Half of it is taken for nothing else, and putting it back is begun again; unless all was there but the answer.
+      if try stage.host.run("restore", copy).status != 0 { try stage.demand("status") }
+    })
+
   /// What several crashes left: a staging folder, an artifact half removed, a state file half written, a foreign name.
   private static func leaveTraces(_ stage: Stage) throws {
     try stage.receiver.script("p0", "/status/201")
@@ -285,6 +325,21 @@ extension SweepScenario {
     mend: { stage in
       _ = stage.waits(10) { stage.host.names(in: "relay-data/pipelines/p0/inbox") == [".hint"] }
     })
+}
+
+extension Stage {
+  /// A command that must succeed; a queue that waits is no failure.
+  func demand(_ words: String...) throws {
+    let answer = try host.run(words)
+    guard [0, 3].contains(answer.status) else { throw ScenarioProblem("\(words): \(answer.problems)") }
+  }
+}
+
+extension Command {
+  static func demand(_ words: [String]) throws {
+    let result = try run(words)
+    guard result.status == 0 else { throw ScenarioProblem("\(words): \(result.output)") }
+  }
 }
 
 extension Installation {
