@@ -38,7 +38,7 @@ soak: build ## Delivers without pause for ten minutes (DURATION=seconds) and loo
 	@python3 Benchmarks/soak.py $(DIST) $(or $(DURATION),600)
 
 format: ## Formats all Swift sources.
-	swift format --in-place --recursive --parallel Sources Plugins Tests Package.swift
+	swift format --in-place --recursive --parallel Sources Plugins Tests Fuzz Package.swift
 
 clean: ## Removes what was built.
 	rm -rf $(SCRATCH) $(DIST)

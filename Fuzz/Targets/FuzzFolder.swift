@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelaySystem
+
+@testable import RelayQueue
+
+/// A folder in memory for readers that work on files. Each user has its own, so that several can run at a time.
+struct FuzzFolder {
+  let directory: Directory
+  let committer: Committer
+
+  /// Runs with an empty folder that is gone afterwards.
+  static func with(_ body: (FuzzFolder) throws -> Void) throws {
+    var template = Array("/dev/shm/relay-fuzz-XXXXXX".utf8CString)
+    guard let made = mkdtemp(&template) else { throw Violation(description: "no folder in /dev/shm") }
+    let path = String(cString: made)
+    defer { try? Directory("/dev/shm").removeTree(String(path.dropFirst("/dev/shm/".count))) }
+    let directory = try Directory(path)
+    try body(FuzzFolder(directory: directory, committer: try Committer(fileSystem: directory)))
+  }
+}
