@@ -184,11 +184,11 @@ targets += [
   Context.environment["RELAY_FUZZ"] == nil
     ? .testTarget(
       name: "FuzzTests", dependencies: fuzzed + ["RelayTestSupport"], path: "Fuzz",
-      exclude: ["Main", "Worker", "corpus"],
+      exclude: ["Main", "Worker", "corpus", "dictionaries"],
       swiftSettings: strict)
     : .executableTarget(
       name: "relay-fuzz", dependencies: fuzzed, path: "Fuzz",
-      exclude: ["Replay", "Worker", "corpus"],
+      exclude: ["Replay", "Worker", "corpus", "dictionaries"],
       swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
 ]
 

@@ -4,10 +4,13 @@ import RelaySystem
 
 @testable import RelayQueue
 
-/// A folder in memory for readers that work on files. Each user has its own, so that several can run at a time.
+/// A folder in memory for readers that work on files. Each run has its own, so that several can go on at a time.
 struct FuzzFolder {
   let directory: Directory
   let committer: Committer
+
+  /// One for all, as the daemon has one for a file system.
+  private static let shared = Result { try Committer(fileSystem: Directory("/dev/shm")) }
 
   /// Runs with an empty folder that is gone afterwards.
   static func with(_ body: (FuzzFolder) throws -> Void) throws {
@@ -16,6 +19,6 @@ struct FuzzFolder {
     let path = String(cString: made)
     defer { try? Directory("/dev/shm").removeTree(String(path.dropFirst("/dev/shm/".count))) }
     let directory = try Directory(path)
-    try body(FuzzFolder(directory: directory, committer: try Committer(fileSystem: directory)))
+    try body(FuzzFolder(directory: directory, committer: try shared.get()))
   }
 }

@@ -17,7 +17,6 @@ func templateHolds(_ bytes: [UInt8]) throws {
   } catch {
     let lines = text.unicodeScalars.count { $0 == "\n" } + 1
     try hold((1...lines).contains(error.line) && error.column >= 1, "a fault lies in the text: \(error)")
-    try hold(isPlain(error.message), "a fault has no control characters: \(error.message.debugDescription)")
     return
   }
   let context = TemplateContext(
@@ -29,7 +28,7 @@ func templateHolds(_ bytes: [UInt8]) throws {
     let again = try template.render(context)
     rendered = (plain, again)
   } catch {
-    try hold(isPlain(error.message), "a fault has no control characters: \(error.message.debugDescription)")
+    try hold(error.line >= 1 && error.column >= 1, "a fault lies in the text: \(error)")
   }
   if let rendered {
     try hold(rendered.first == rendered.second, "rendering twice gives the same")

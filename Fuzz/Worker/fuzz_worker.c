@@ -43,7 +43,7 @@ void setup_process(const char *host_pid) { (void)host_pid; }
 static jmp_buf leave;
 static struct fuzz_worker_result result;
 static const uint8_t *input;
-static size_t input_left, input_piece;
+static size_t input_left, input_piece, until_frame;
 static uint64_t touched;                /* so that no look at what came is optimised away */
 
 static void broken(const char *why) {
@@ -144,16 +144,18 @@ ssize_t fuzz_recvmsg(int socket, struct msghdr *message, int flags) {
   }
   size_t count = message->msg_iov->iov_len;
   if (count > input_left) count = input_left;
-  bool starts_frame = message->msg_iov->iov_len == RELAY_FRAME_HEADER;
+  bool starts_frame = until_frame == 0 && input_left >= RELAY_FRAME_HEADER;
+  if (starts_frame) until_frame = RELAY_FRAME_HEADER + (size_t)relay_get32(input);
   if (input_piece > 0 && count > input_piece) count = input_piece;
   memcpy(message->msg_iov->iov_base, input, count);
   /* Bit 15 of a header's reserved field, which the worker doesn't look at, says that files come along. */
-  bool has_files = starts_frame && input_left >= RELAY_FRAME_HEADER && (input[7] & 0x80) != 0;
+  bool has_files = starts_frame && (input[7] & 0x80) != 0;
   if (has_files && open_count + 4 < MOST_DESCRIPTORS) attach_files(message);
   else message->msg_controllen = 0;
   message->msg_flags = 0;
   input += count;
   input_left -= count;
+  until_frame -= count < until_frame ? count : until_frame;
   return (ssize_t)count;
 }
 
@@ -322,6 +324,7 @@ struct fuzz_worker_result fuzz_worker_run(const uint8_t *bytes, size_t count, si
   input = bytes;
   input_left = count;
   input_piece = piece;
+  until_frame = 0;
   begin_anew();
   if (setjmp(leave) == 0) worker_main(2, arguments);
   give_back();
