@@ -7,7 +7,7 @@ DIST ?= dist
 PROOF = $(SCRATCH)/release/relay-proof
 SWIFT_BUILD = swift build --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --no-color-diagnostics
 
-.PHONY: build run test bench sweep soak check format help clean proof bootstrap bootstrap-test
+.PHONY: build run test bench sweep soak sanitize fuzz check format help clean proof bootstrap bootstrap-test
 
 help: ## Lists these commands.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
@@ -41,8 +41,14 @@ soak: bootstrap-test build proof ## Breaks everything at random for SECONDS=600,
 	@$(PROOF) powercut --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 	@$(PROOF) soak --program $(DIST)/bin/relay-host --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) --record docs/soak-log.md
 
+sanitize: bootstrap-test ## Runs all tests with address, undefined-behaviour (C) and thread sanitizer; KIND=thread, FILTER=name for less.
+	@scripts/sanitize $(SCRATCH)/sanitize $(KIND) $(FILTER)
+
+fuzz: bootstrap-test ## Tries each reader with any bytes for SECONDS (60); TARGET=name for one of them.
+	@scripts/fuzz $(SCRATCH)/fuzz $(or $(SECONDS),60) $(TARGET)
+
 format: ## Formats all Swift sources.
-	swift format --in-place --recursive --parallel Sources Plugins Tests Package.swift
+	swift format --in-place --recursive --parallel Sources Plugins Tests Fuzz Package.swift
 
 clean: ## Removes what was built.
 	rm -rf $(SCRATCH) $(DIST)

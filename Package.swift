@@ -174,6 +174,26 @@ targets += [
 // What holds for the repository as a whole.
 targets += [tests("RepositoryTests", ["RelayTestSupport", "relay-host", "relay-worker"])]
 
+// Readers tried with any bytes (docs/fuzzing.md). The tests replay a corpus; the fuzzer takes the tests' place when
+// RELAY_FUZZ is set, because it links only with the flags of `make fuzz`.
+let fuzzed: [Target.Dependency] = [
+  "RelaySystem", "RelayJSON", "RelayArchive", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayTemplates",
+  "RelayPipelines", "RelayWorkerProtocol", "TargetABI", "CFuzzWorker",
+]
+targets += [
+  .target(
+    name: "CFuzzWorker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Fuzz/Worker", cSettings: strictC),
+  Context.environment["RELAY_FUZZ"] == nil
+    ? .testTarget(
+      name: "FuzzTests", dependencies: fuzzed + ["RelayTestSupport"], path: "Fuzz",
+      exclude: ["Main", "Worker", "corpus", "dictionaries"],
+      swiftSettings: strict)
+    : .executableTarget(
+      name: "relay-fuzz", dependencies: fuzzed, path: "Fuzz",
+      exclude: ["Replay", "Worker", "corpus", "dictionaries"],
+      swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
+]
+
 let package = Package(
   name: "relay-host",
   products: [

@@ -53,10 +53,14 @@ package struct WallTime: Comparable, Hashable, Sendable {
 }
 
 extension WallTime {
-  /// As RFC 3339 in UTC, for example `2026-11-30T10:00:00Z`, or with milliseconds.
+  /// 0000-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z: the years of four digits.
+  private static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
+
+  /// As RFC 3339 in UTC, for example `2026-11-30T10:00:00Z`, or with milliseconds. A moment of another year than 0 to 9999 is
+  /// written as the nearest one of these, so that what is written can be read.
   package func text(milliseconds withMilliseconds: Bool = false) -> String {
-    let floor = milliseconds >= 0 ? milliseconds / 1000 : -((-(milliseconds &+ 1)) / 1000) - 1
-    let rest = milliseconds &- floor &* 1000
+    let moment = min(max(milliseconds, Self.writable.lowerBound), Self.writable.upperBound)
+    let (floor, rest) = moment.quotientAndRemainderFloored(by: 1000)
     let (days, second) = floor.quotientAndRemainderFloored(by: 86400)
     let date = CivilDate(daysSince1970: days)
     func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
@@ -69,7 +73,7 @@ extension WallTime {
       "\(padded(date.year, 4))-\(two(date.month))-\(two(date.day))T\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60))\(fraction)Z"
   }
 
-  /// Reads what `text` writes; nil for anything else.
+  /// Reads what `text` writes; nil for anything else, also for days and seconds that aren't on the calendar.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 20 || bytes.count == 24, bytes.last == UInt8(ascii: "Z") else { return nil }
@@ -85,14 +89,16 @@ extension WallTime {
     guard marks.allSatisfy({ bytes[$0.0] == UInt8(ascii: $0.1) }),
       let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
       let minute = number(14..<16), let second = number(17..<19),
-      (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 61
+      (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
     else { return nil }
     var fraction: Int64 = 0
     if bytes.count == 24 {
       guard bytes[19] == UInt8(ascii: "."), let digits = number(20..<23) else { return nil }
       fraction = digits
     }
-    let days = CivilDate(year: year, month: month, day: day).daysSince1970
+    let date = CivilDate(year: year, month: month, day: day)
+    let days = date.daysSince1970
+    guard CivilDate(daysSince1970: days) == date else { return nil }
     self.init(milliseconds: ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + fraction)
   }
 }

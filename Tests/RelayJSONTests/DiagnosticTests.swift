@@ -67,6 +67,17 @@ import Testing
     )
   }
 
+  @Test func `nothing that is quoted steers a terminal`() {
+    let text = "{\"a\u{9B}2J\u{202E}\": 1}"
+    var list = DiagnosticList(file: "f\u{1B}]0;x\u{7}", bytes: Array(text.utf8))
+    list.add(.configUnknownKey, "unknown \"\u{1B}[2J\u{85}\u{2028}\"", hint: "not \u{200F}\n", at: 1..<9)
+    let lines = list.sorted()[0].text.split(separator: "\n")
+    #expect(lines.count == 3)
+    for scalar in lines.joined().unicodeScalars {
+      #expect(!PrintableText.isControl(scalar), "U+\(String(scalar.value, radix: 16))")
+    }
+  }
+
   @Test(arguments: [
     ("endpont", "endpoint"), ("ulr", "url"), ("Method", "method"), ("headres", "headers"), ("zzz", nil), ("", nil),
     ("x", nil),

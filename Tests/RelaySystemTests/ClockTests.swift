@@ -19,7 +19,20 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", "2026-11-30", "2026-13-30T10:00:00Z", "2026-11-30T25:00:00Z", "2026-11-30 10:00:00Z"])
+  @Test(
+    arguments: [
+      (.max, "9999-12-31T23:59:59.999Z"), (253_402_300_800_000, "9999-12-31T23:59:59.999Z"),
+      (.min, "0000-01-01T00:00:00.000Z"), (-62_167_219_200_001, "0000-01-01T00:00:00.000Z"),
+    ] as [(Int64, String)])
+  func `a moment of a far year is written so that it can be read`(milliseconds: Int64, text: String) {
+    #expect(WallTime(milliseconds: milliseconds).text(milliseconds: true) == text)
+    #expect(WallTime(text)?.text(milliseconds: true) == text)
+  }
+
+  @Test(arguments: [
+    "", "2026-11-30", "2026-13-30T10:00:00Z", "2026-11-30T25:00:00Z", "2026-11-30 10:00:00Z", "2026-02-30T10:00:00Z",
+    "2026-11-31T10:00:00Z", "2025-02-29T10:00:00Z", "9999-12-31T23:59:60Z", "2016-12-31T23:59:60.000Z",
+  ])
   func `what is no moment is not read`(text: String) {
     #expect(WallTime(text) == nil)
   }

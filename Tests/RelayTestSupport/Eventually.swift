@@ -5,7 +5,7 @@ import Glibc
 ///
 /// For what another process or thread does in its own time.
 package func eventually(within seconds: Double = 10, _ condition: () throws -> Bool) rethrows -> Bool {
-  let deadline = monotonicSeconds() + seconds
+  let deadline = monotonicSeconds() + seconds * Sanitizer.slowness
   while true {
     if try condition() { return true }
     if monotonicSeconds() > deadline { return false }

@@ -19,8 +19,10 @@ package enum FixtureTarget {
       let key = ([source] + defines).joined(separator: " ")
       if let path = known[key] { return path }
       let path = TemporaryFolder.shared.path("\(name)-\(known.count).so")
+      // The hostile one corrupts memory because it is asked to.
+      let compiler = name == "hostile" ? ["cc"] : Sanitizer.compiler ?? ["cc"]
       let result = try Command.run(
-        ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"]
+        compiler + ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"]
           + ["-I", Repository.abiInclude, "-pthread"] + defines.map { "-D\($0)" } + [source, "-o", path])
       guard result.status == 0 else { throw CompileError(description: result.output) }
       known[key] = path

@@ -18,7 +18,8 @@ import Testing
     #expect(try outcome.worker.exitStatus() == status)
   }
 
-  @Test func `by running out of the memory it may use leaves no verdict`() throws {
+  @Test(.enabled(if: !Sanitizer.isOn, "\(Sanitizer.memoryReason)"))
+  func `by running out of the memory it may use leaves no verdict`() throws {
     let outcome = try deliver(mode: "oom", limits: WorkerLimits(memory: 512 << 20))
     #expect(outcome.result == nil)
     #expect(try outcome.worker.exitStatus() == -SIGABRT)

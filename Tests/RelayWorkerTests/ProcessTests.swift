@@ -72,12 +72,27 @@ import Testing
     #expect(result.status == RELAY_EXIT_SETUP && result.output.hasPrefix("relay-worker: "))
   }
 
-  @Test func `links libc alone and exports nothing`() throws {
+  @Test(.enabled(if: !Sanitizer.isOn, "a sanitizer is linked into the worker"))
+  func `links libc alone and exports nothing`() throws {
     let headers = try Command.run(["readelf", "-d", Repository.worker]).output
     let needed = headers.split(separator: "\n").filter { $0.contains("(NEEDED)") }
     #expect(needed.count == 1 && needed.allSatisfy { $0.contains("[libc.so.6]") })
     let symbols = try Command.run(["nm", "-D", "--defined-only", Repository.worker])
     #expect(symbols.status == 0 && symbols.output.isEmpty)
+  }
+
+  /// A target compares and copies these texts, and there is nothing behind an absent one.
+  @Test func `ends on a setting without a path`() throws {
+    let worker = try greeted()
+    try worker.send(.load(path: FixtureTarget.compile("probe"), pipelineID: "p", limits: WorkerLimits()), request: 1)
+    let settings: [UInt8] = [1, 0, 0, 0, 255, 255, 255, 255, UInt8(RELAY_SETTING_NULL)]
+    let rest: [UInt8] = [0, 0, 0, 0, 255, 255, 255, 255]
+    let header = [
+      UInt8(settings.count + rest.count), 0, 0, 0, UInt8(RELAY_FRAME_OPEN), 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
+    ]
+    try worker.sendBytes(header + settings + rest)
+    #expect(try worker.receive { if case .opened = $0 { true } else { false } } == nil)
+    #expect(try worker.exitStatus() == RELAY_EXIT_PROTOCOL)
   }
 
   @Test(

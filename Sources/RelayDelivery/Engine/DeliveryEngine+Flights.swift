@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayArchive
 import RelayConfig
+import RelayJSON
 import RelayQueue
 import RelaySystem
 import TargetABI

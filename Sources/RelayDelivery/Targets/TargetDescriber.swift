@@ -1,3 +1,4 @@
+import RelayJSON
 // SPDX-License-Identifier: Apache-2.0
 import RelaySystem
 

@@ -35,13 +35,14 @@ package struct Diagnostic: Equatable, Sendable {
   package var severity: Severity { code.severity }
   package var blocksLoading: Bool { code.blocksLoading }
 
+  /// What the texts quote from a file may hold anything, so they are made printable here.
   package init(
     _ code: DiagnosticCode, _ message: String, hint: String? = nil, file: String? = nil, place: Place? = nil
   ) {
     self.code = code
-    self.message = message
-    self.hint = hint
-    self.file = file
+    self.message = PrintableText.cleaned(message)
+    self.hint = hint.map { PrintableText.cleaned($0) }
+    self.file = file.map { PrintableText.cleaned($0) }
     self.place = place
   }
 }

@@ -20,7 +20,7 @@ enum DisplayWidth {
     var shown = start > 0 ? "…" : ""
     var caret = start > 0 ? " " : ""
     for (place, scalar) in scalars[start..<end].enumerated() {
-      let isControl = scalar != "\t" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
+      let isControl = scalar != "\t" && PrintableText.isControl(scalar)
       let visible: Unicode.Scalar = isControl ? "\u{FFFD}" : scalar
       shown.unicodeScalars.append(visible)
       guard start + place < target else { continue }

@@ -21,11 +21,12 @@ package struct Refusal: Error, Equatable, Sendable {
   package var message: String
   package var hint: String?
 
+  /// The texts are made printable: they quote names and messages from outside.
   package init(_ outcome: Outcome, _ code: DiagnosticCode, _ message: String, hint: String? = nil) {
     self.outcome = outcome
     self.code = code
-    self.message = message
-    self.hint = hint
+    self.message = PrintableText.cleaned(message)
+    self.hint = hint.map { PrintableText.cleaned($0) }
   }
 }
 

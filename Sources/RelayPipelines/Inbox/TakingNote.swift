@@ -40,9 +40,13 @@ struct TakingNote: Equatable, Sendable {
   }
 
   func write(in folder: Directory) throws(SystemError) {
-    let hex = name.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-    let line = "\(Self.heading) \(artifactID) \(inode) \(size) \(modified) \(changed) \(hex)\n"
     try folder.replace(Self.fileName, with: Array(line.utf8))
+  }
+
+  /// The file's content.
+  var line: String {
+    let hex = name.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    return "\(Self.heading) \(artifactID) \(inode) \(size) \(modified) \(changed) \(hex)\n"
   }
 
   /// nil when there is none, or none that this program wrote.

@@ -104,8 +104,8 @@ static const relay_pair *read_pairs(struct fields *fields, uint64_t *count) {
   relay_pair *pairs = calloc(*count, sizeof *pairs);
   if (pairs == NULL) protocol_broken("no memory for attributes");
   for (uint64_t index = 0; index < *count; index++) {
-    pairs[index].name = field_text(fields);
-    pairs[index].value = field_text(fields);
+    pairs[index].name = field_present_text(fields);
+    pairs[index].value = field_present_text(fields);
   }
   return pairs;
 }

@@ -24,6 +24,12 @@ relay_text field_text(struct fields *fields) {
   return (relay_text){(const char *)field_bytes(fields, length), length};
 }
 
+relay_text field_present_text(struct fields *fields) {
+  relay_text text = field_text(fields);
+  if (text.bytes == NULL) protocol_broken("a frame lacks a text");
+  return text;
+}
+
 uint32_t field_count(struct fields *fields, uint32_t least) {
   uint32_t count = field_u32(fields);
   if (count > (uint64_t)(fields->end - fields->at) / least) protocol_broken("a frame counts more than it holds");

@@ -36,7 +36,8 @@ const uint8_t *field_bytes(struct fields *fields, uint64_t count);
 uint8_t field_u8(struct fields *fields);
 uint32_t field_u32(struct fields *fields);
 uint64_t field_u64(struct fields *fields);
-relay_text field_text(struct fields *fields);
+relay_text field_text(struct fields *fields);            /* {NULL, 0} if it is absent */
+relay_text field_present_text(struct fields *fields);   /* for what is compared or copied: never NULL */
 /* A count of things that take at least `least` bytes each: checked, so that it is fit for an allocation. */
 uint32_t field_count(struct fields *fields, uint32_t least);
 void fields_end(const struct fields *fields);

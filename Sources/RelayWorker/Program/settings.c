@@ -29,7 +29,7 @@ static struct table new_table(uint32_t count) {
 
 static void read_value(struct fields *fields, struct setting *setting) {
   switch (setting->kind) {
-    case RELAY_SETTING_TEXT: setting->text = field_text(fields); break;
+    case RELAY_SETTING_TEXT: setting->text = field_present_text(fields); break;
     case RELAY_SETTING_FLAG: setting->number = field_u8(fields); break;
     case RELAY_SETTING_INTEGER:
     case RELAY_SETTING_REAL:
@@ -46,7 +46,7 @@ static struct table read_settings(struct fields *fields) {
   struct table table = new_table(field_count(fields, 5));
   for (uint32_t index = 0; index < table.count; index++) {
     struct setting *setting = &table.entries[index];
-    setting->path = field_text(fields);
+    setting->path = field_present_text(fields);
     setting->kind = field_u8(fields);
     read_value(fields, setting);
   }
@@ -57,9 +57,9 @@ void settings_read_base(struct fields *fields) {
   base = read_settings(fields);
   secrets = new_table(field_count(fields, 8));
   for (uint32_t index = 0; index < secrets.count; index++) {
-    secrets.entries[index].path = field_text(fields);
+    secrets.entries[index].path = field_present_text(fields);
     secrets.entries[index].kind = RELAY_SETTING_SECRET;
-    secrets.entries[index].text = field_text(fields);
+    secrets.entries[index].text = field_present_text(fields);
   }
   json = field_text(fields);
 }

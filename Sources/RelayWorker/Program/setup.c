@@ -42,8 +42,17 @@ static void reset_descriptors(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SHADOW_MEMORY               /* terabytes of address space, hardly any of it used */
+#endif
+#endif
+
 void setup_limit(int resource, uint64_t limit) {
   struct rlimit now;
+#ifdef HAS_SHADOW_MEMORY
+  if (resource == RLIMIT_AS) return;
+#endif
   if (limit == 0 || getrlimit((__rlimit_resource_t)resource, &now) != 0) return;
   rlim_t most = limit < now.rlim_max ? (rlim_t)limit : now.rlim_max;
   struct rlimit wanted = {most, most};

@@ -1,0 +1,1 @@
+../../Tests/RelayDeliveryTests/Wire/WorkerMessageEncoding.swift
