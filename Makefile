@@ -30,8 +30,8 @@ test: bootstrap-test ## Builds and runs all tests.
 check: bootstrap-test build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
 	@scripts/check $(DIST)
 
-bench: bootstrap-test build ## Measures the time from submit to received, beside the disk's floor and plain curl.
-	@python3 Benchmarks/latency.py $(DIST)
+bench: bootstrap-test build ## Measures, beside peers and the disk's floor; BENCH="names" picks, BENCH_OPTIONS="--json f".
+	@python3 Benchmarks/bench.py $(BENCH_OPTIONS) $(DIST) $(SCRATCH)/release $(BENCH)
 
 sweep: bootstrap-test build proof ## Breaks the program at every durable, network and process call of each scenario (SAMPLE=n: only some).
 	@$(PROOF) sweep --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
@@ -42,7 +42,7 @@ soak: bootstrap-test build proof ## Breaks everything at random for SECONDS=600,
 	@$(PROOF) soak --program $(DIST)/bin/relay-host --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) --record docs/soak-log.md
 
 format: ## Formats all Swift sources.
-	swift format --in-place --recursive --parallel Sources Plugins Tests Package.swift
+	swift format --in-place --recursive --parallel Sources Plugins Tests Benchmarks Package.swift
 
 clean: ## Removes what was built.
 	rm -rf $(SCRATCH) $(DIST)
