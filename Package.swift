@@ -176,7 +176,8 @@ targets += [
   .executableTarget(
     name: "bench-receiver", path: "Benchmarks/Receiver", cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
   .executableTarget(
-    name: "relay-bench", dependencies: ["RelaySystem", "RelayQueue", "RelayPipelines"], path: "Benchmarks/Program",
+    name: "relay-bench", dependencies: ["RelaySystem", "RelayArchive", "RelayQueue", "RelayPipelines"],
+    path: "Benchmarks/Program",
     swiftSettings: strict),
 ]
 

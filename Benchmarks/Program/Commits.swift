@@ -21,7 +21,7 @@ enum Commits {
           let source = try Crew.sample(in: state.root, size: size)
           var count = 0
           while monotonic() < end {
-            try one(folders[number], source, name: "part.bin", parts: 1)
+            try one(folders[number], source)
             count += 1
           }
           total.withLock { $0 += count }
@@ -32,27 +32,9 @@ enum Commits {
     }
   }
 
-  static func one(_ folder: PipelineFolder, _ source: Descriptor, name: String, parts: Int) throws(QueueError) {
+  private static func one(_ folder: PipelineFolder, _ source: Descriptor) throws(QueueError) {
     let artifact = try folder.stage(ArtifactDescription(), limits: QueueLimits(artifacts: .max))
-    for _ in 0..<parts { try artifact.addPart(name: name, from: source) }
+    try artifact.addPart(name: "part.bin", from: source)
     _ = try artifact.commit()
-  }
-
-  /// Fills the queues of pipelines named `bench-0`, `bench-1`, … while no daemon runs.
-  static func fill(_ arguments: inout Arguments) throws {
-    let (path, pipelines) = (arguments.text("STATE"), arguments.count("PIPELINES"))
-    let (artifacts, parts) = (arguments.count("ARTIFACTS"), arguments.count("PARTS"))
-    let size = arguments.count("SIZE")
-    let state = try StateFolder.open(path)
-    let folders = try (0..<pipelines).map { try state.pipeline("bench-\($0)") }
-    let next = Atomic<Int>(0)
-    Crew.run(64) { _ in
-      let source = try Crew.sample(in: state.root, size: size)
-      while true {
-        let number = next.add(1, ordering: .relaxed).oldValue
-        guard number < pipelines * artifacts else { return }
-        try one(folders[number % pipelines], source, name: "part.bin", parts: parts)
-      }
-    }
   }
 }

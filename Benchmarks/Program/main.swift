@@ -6,7 +6,7 @@ var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
 do {
   switch arguments.text("a command") {
   case "commits": try Commits.run(&arguments)
-  case "fill": try Commits.fill(&arguments)
+  case "fill": try Filling.run(&arguments)
   case "submit": try Submitting.run(&arguments)
   case let other: Arguments.end("there is no command \(other)")
   }
