@@ -22,7 +22,7 @@ uint32_t relay_target_abi(void) { return RELAY_TARGET_ABI; }
 int32_t relay_target_describe(const relay_host *host) {
   static const char manifest[] = "{\\"id\\": \\"org.example.crash\\", \\"name\\": \\"Crash\\", \\"version\\": \\"1\\","
     " \\"license\\": \\"Apache-2.0\\", \\"unit\\": \\"part\\", \\"settings\\": {\\"type\\": \\"object\\"}}";
-  host->manifest(host->context, manifest, sizeof manifest - 1);
+  host->emit_manifest(host->context, manifest, sizeof manifest - 1);
   return 0;
 }
 
