@@ -30,8 +30,8 @@ test: bootstrap-test ## Builds and runs all tests.
 check: bootstrap-test build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
 	@scripts/check $(DIST)
 
-bench: bootstrap-test build ## Measures the time from submit to received, beside the disk's floor and plain curl.
-	@python3 Benchmarks/latency.py $(DIST)
+bench: bootstrap-test build ## Measures, beside peers and the disk's floor; BENCH="names" picks, BENCH_OPTIONS="--json f".
+	@python3 Benchmarks/bench.py $(BENCH_OPTIONS) $(DIST) $(SCRATCH)/release $(BENCH)
 
 sweep: bootstrap-test build proof ## Breaks the program at every durable, network and process call of each scenario (SAMPLE=n: only some).
 	@$(PROOF) sweep --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
@@ -48,7 +48,7 @@ fuzz: bootstrap-test ## Tries each reader with any bytes for SECONDS (60); TARGE
 	@scripts/fuzz $(SCRATCH)/fuzz $(or $(SECONDS),60) $(TARGET)
 
 format: ## Formats all Swift sources.
-	swift format --in-place --recursive --parallel Sources Plugins Tests Fuzz Package.swift
+	swift format --in-place --recursive --parallel Sources Plugins Tests Fuzz Benchmarks Package.swift
 
 clean: ## Removes what was built.
 	rm -rf $(SCRATCH) $(DIST)

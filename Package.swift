@@ -171,6 +171,16 @@ targets += [
     path: "Tests/Proof/Program", swiftSettings: strict),
 ]
 
+// What `make bench` measures with; not shipped.
+targets += [
+  .executableTarget(
+    name: "bench-receiver", path: "Benchmarks/Receiver", cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
+  .executableTarget(
+    name: "relay-bench", dependencies: ["RelaySystem", "RelayArchive", "RelayQueue", "RelayPipelines"],
+    path: "Benchmarks/Program",
+    swiftSettings: strict),
+]
+
 // What holds for the repository as a whole.
 targets += [tests("RepositoryTests", ["RelayTestSupport", "relay-host", "relay-worker"])]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks share: a daemon from DIST in a folder of its own, and a receiver in this process.
+"""What the benchmarks share: a daemon from DIST in a folder of its own, receivers, and helpers to measure with.
 
-The receiver stamps the moment at which it has the last byte of a body, before it answers. Start and arrival are taken from the same
-clock (CLOCK_MONOTONIC, which is one for all processes of a machine).
+A receiver stamps the moment at which it has the last byte of a body, before it answers. Start and arrival are taken from
+the same clock (CLOCK_MONOTONIC, which is one for all processes of a machine).
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 class Receiver:
-    """An HTTP/1.1 server that does the least it can, so that it is not what is measured."""
+    """An HTTP/1.1 server in this process that can look at what it gets: for correctness, not for speed."""
 
     def __init__(self, answer=lambda entry: 201):
         self.answer = answer
@@ -77,43 +77,117 @@ class Receiver:
             return self.arrivals[path][0][0]
 
 
-class Daemon:
-    """A daemon with one or more pipelines to the receiver."""
+class FastReceiver:
+    """The receiver in C, which keeps nothing: one for us and for our peers."""
 
-    def __init__(self, dist, receiver, pipelines=("bench",), delivery=None, folder=None):
+    def __init__(self, tools, folder):
+        self.log_path = Path(folder) / f"arrivals-{time.monotonic_ns()}"
+        self.process = subprocess.Popen(
+            [str(Path(tools) / "bench-receiver"), str(self.log_path)], stdout=subprocess.PIPE, text=True
+        )
+        self.port = int(self.process.stdout.readline())
+        self.log = open(self.log_path, "rb")
+        self.rest = b""
+        self.arrivals = []  # (nanoseconds, bytes, path)
+
+    def look(self):
+        lines = (self.rest + self.log.read()).split(b"\n")
+        self.rest = lines.pop()
+        for line in lines:
+            moment, size, path = line.split(b" ", 2)
+            self.arrivals.append((int(moment), int(size), path.decode()))
+        return len(self.arrivals)
+
+    def wait(self, count, seconds=120.0, pause=0.005):
+        """The arrivals, once there are so many."""
+        deadline = time.monotonic() + seconds
+        while self.look() < count:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"{len(self.arrivals)} of {count} bodies arrived within {seconds:.0f} s")
+            time.sleep(pause)
+        return self.arrivals
+
+    def forget(self):
+        self.look()
+        self.arrivals = []
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+        self.log_path.unlink()
+
+
+class Daemon:
+    """A daemon with one or more pipelines to a receiver.
+
+    `place` is the folder to work in, made when it isn't given; it is removed with the daemon unless it was given.
+    """
+
+    def __init__(
+        self, dist, receiver, pipelines=("bench",), delivery=None, folder=None, place=None, extra=(), targets=None,
+        patience=30.0, waits=True,
+    ):
         self.relay = str(Path(dist).resolve() / "bin/relay-host")
-        self.folder = Path(tempfile.mkdtemp(prefix="relay-bench-", dir=folder))
+        self.keeps = place is not None
+        self.folder = Path(place) if place else Path(tempfile.mkdtemp(prefix="relay-bench-", dir=folder)).resolve()
         self.config = self.folder / "pipelines.json"
-        url = f"http://127.0.0.1:{receiver.port}/{{{{ pipeline.id }}}}/{{{{ file.name }}}}"
-        entries = [
-            {
-                "id": name,
-                "extract": {"from": "inbox"},
-                "load": {"target": "http", "settings": {"url": url}},
-                "delivery": {"spacing": "0s", **(delivery or {})},
-            }
-            for name in pipelines
-        ]
-        self.config.write_text(json.dumps({"state": "state", "pipelines": entries}))
+        self.names = list(pipelines)
+        entries = [self.entry(name, receiver, delivery) for name in pipelines] + list(extra)
+        document = {"state": "state", "pipelines": entries}
+        if targets:
+            document["targets"] = [str(targets)]
+        self.config.write_text(json.dumps(document))
         self.log = open(self.folder / "log", "w", encoding="utf-8")
+        self.started = time.monotonic_ns()
         self.process = subprocess.Popen([self.relay, "--config", str(self.config)], stderr=self.log)
-        self.until("the daemon answers", lambda: all(entry["state"] == "idle" for entry in self.status()))
+        if waits:
+            self.until("the daemon answers", self.answers, patience)
+
+    @staticmethod
+    def entry(name, receiver, delivery=None, path=None):
+        url = f"http://127.0.0.1:{receiver.port}{path or '/{{ pipeline.id }}'}/{{{{ file.name }}}}"
+        return {
+            "id": name,
+            "extract": {"from": "inbox"},
+            "load": {"target": "http", "settings": {"url": url}},
+            "delivery": {"spacing": "0s", **(delivery or {})},
+        }
+
+    @property
+    def state(self):
+        return self.folder / "state"
 
     def command(self, *words):
         return subprocess.run([self.relay, *words, "--config", str(self.config)], capture_output=True, text=True)
+
+    def ask(self, request, files=()):
+        """One request over the control socket, as a program would do it."""
+        line = json.dumps(request).encode() + b"\n"
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(self.state / "control.sock"))
+            socket.send_fds(connection, [line], [file.fileno() for file in files])
+            return json.loads(connection.makefile().readline())
 
     def submit(self, pipeline, file):
         result = self.command("submit", pipeline, str(file))
         if result.returncode != 0:
             raise SystemExit(f"submit ended with {result.returncode}: {result.stderr}")
 
+    def submit_over_socket(self, pipeline, path, name):
+        with open(path, "rb") as file:
+            reply = self.ask({"command": "submit", "pipeline": pipeline, "names": [name]}, [file])
+        if reply["exit"] != 0:
+            raise SystemExit(f"the daemon refused: {reply}")
+
     def status(self):
-        result = self.command("status", "--json")
         try:
-            answer = json.loads(result.stdout)
-        except ValueError:
+            return self.ask({"command": "status"})["result"]["pipelines"]
+        except (OSError, ValueError):
             return [{"state": "unknown"}]
-        return answer["pipelines"] if answer.get("daemon", True) else [{"state": "unknown"}]
+
+    def answers(self):
+        return all(entry["state"] == "idle" for entry in self.status())
 
     def until(self, what, condition, seconds=30.0):
         deadline = time.monotonic() + seconds
@@ -125,6 +199,11 @@ class Daemon:
 
     def until_idle(self):
         self.until("the pipeline is idle", lambda: all(entry["state"] == "idle" for entry in self.status()))
+
+    def until_empty(self, seconds=60.0):
+        """Until nothing is left in the queue folders: what was delivered has also been removed."""
+        queues = [self.state / "pipelines" / name / "queue" for name in self.names]
+        self.until("the queues are empty", lambda: not any(any(os.scandir(queue)) for queue in queues), seconds)
 
     def workers(self):
         children = []
@@ -146,18 +225,44 @@ class Daemon:
         """Resident memory in bytes, and open descriptors."""
         text = Path(f"/proc/{self.process.pid}/statm").read_text()
         pages = int(text.split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE"), len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        return pages * os.sysconf("SC_PAGE_SIZE"), self.open_files()
 
-    def stop(self):
-        self.process.terminate()
+    def open_files(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def stop(self, kills=False):
+        if kills:
+            self.process.kill()
+        else:
+            self.process.terminate()
         try:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.process.kill()
+            self.process.wait()
         self.log.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if not self.keeps:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def percentile(values, share):
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def median(values):
+    return percentile(values, 0.5)
+
+
+def peak_memory(pid):
+    """The most memory that a process has held at one time (VmHWM), in bytes."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def processor_time(pid):
+    """Seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

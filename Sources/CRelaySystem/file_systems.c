@@ -2,7 +2,21 @@
 #define _GNU_SOURCE
 #include "relay_system.h"
 
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/vfs.h>
+
+#ifndef FS_TOPDIR_FL
+#define FS_TOPDIR_FL 0x00020000         /* in older headers of the kernel it is ext4's own */
+#endif
+
+int relay_spread_subfolders(int fd) {
+  int flags = 0;
+  if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return -1;
+  if (flags & FS_TOPDIR_FL) return 0;
+  flags |= FS_TOPDIR_FL;
+  return ioctl(fd, FS_IOC_SETFLAGS, &flags);
+}
 
 /* The numbers are those of statfs(2) and of each file system's source in the kernel. */
 int relay_is_shared_file_system(int fd) {

@@ -23,6 +23,7 @@ WRONG = {
     "import Foundation": "Foundation",
     "public import FoundationEssentials": "Foundation",
     "final class A: @unchecked Sendable {": "reason",
+    "let a = Mutex<(@Sendable () -> Void)?>(nil)": "keep it in a struct",
 }
 RIGHT = ["if !a && b != c {", 'let a = "try! this!"', "// fatalError( is never called", "let a = b as? Int", "guard !list.isEmpty else {"]
 

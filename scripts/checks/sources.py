@@ -27,6 +27,8 @@ FOUNDATION = re.compile(r"^\s*(?:@\w+ )*(?:public |package |internal |private |f
 XCTEST = re.compile(r"^\s*import XCTest\b")
 # Tests run side by side in one process: what belongs to the whole process isn't a test's to change.
 PROCESS_WIDE = re.compile(r"(?<![.\w])(?:umask|chdir|setrlimit|setuid|seteuid)\(")
+# The compiler takes a closure out of such a box, and puts it back, with one more wrapper each time: calling it takes ever longer.
+BOXED_CLOSURE = re.compile(r"\bMutex<[^=]*->")
 SLEEP = re.compile(r"(?<!\.)\b(?:u|nano)?sleep\(|\bTask\.sleep|Thread\.sleep")
 MAY_SLEEP = {
     # The wait of which all tests' waits are made.
@@ -71,6 +73,8 @@ def check_swift(report, path, lines):
         if in_literal:
             continue
         code = without_text_and_comments(line)
+        if BOXED_CLOSURE.search(code):
+            report.found(place, "a closure in a Mutex grows with each look at it: keep it in a struct")
         if XCTEST.search(code):
             report.found(place, "tests are written with Swift Testing")
         if not is_program:

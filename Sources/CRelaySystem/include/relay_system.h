@@ -20,6 +20,8 @@ int relay_holds_lease(int fd);
 int relay_release_lease(int fd);
 /* FICLONE: shares the blocks where the file system can, else -1. */
 int relay_clone_file(int to, int from);
+/* Asks the file system to put the folders made in this one far apart from each other; without effect where it can't. */
+int relay_spread_subfolders(int fd);
 /* 1 = the file system may have writers on other machines or in user space, whom a lease of this kernel doesn't see. */
 int relay_is_shared_file_system(int fd);
 

@@ -115,25 +115,28 @@ extension DeliveryEngine {
   }
 
   /// Takes a delivered artifact out of the queue. Until that is on the disk the marks go on naming it, so that it can't
-  /// come back: a removal that fails is tried again.
+  /// come back: a removal that fails is tried again. The next artifact doesn't wait for it.
   private func remove(_ sequence: UInt64, _ runtime: PipelineRuntime) {
     guard let folder = runtime.folder else { return }
-    let (id, loop) = (runtime.id, loop)
+    let (id, loop, threads) = (runtime.id, loop, threads)
     runtime.disk.run { [weak self] in
-      let result = Result { () throws(CommitError) in try folder.remove(sequence) }
-      loop.post { [weak self] in
-        self?.assumeIsolated { me in
-          guard let runtime = me.runtimes[id] else { return }
-          guard case .failure(let error) = result else { return me.feed(runtime, .removed(sequence: sequence)) }
-          me.log(.warning, "A delivered artifact can't be removed yet: \(error.message).", runtime, sequence)
-          loop.setTimer(
-            TimerKey("pipeline \(id)", "remove \(sequence)"),
-            at: BootTime.now.advanced(milliseconds: Self.loadPause)
-          ) { [weak self] in
-            self?.assumeIsolated { me in if let runtime = me.runtimes[id] { me.remove(sequence, runtime) } }
-          }
+      folder.takeOut(sequence) { [weak self] result in
+        threads.run { [weak self] in
+          if case .success = result { folder.deleteTakenOut(sequence) }
+          loop.post { [weak self] in self?.assumeIsolated { $0.removed(sequence, from: id, result) } }
         }
       }
+    }
+  }
+
+  private func removed(_ sequence: UInt64, from id: String, _ result: Result<Void, CommitError>) {
+    guard let runtime = runtimes[id] else { return }
+    guard case .failure(let error) = result else { return feed(runtime, .removed(sequence: sequence)) }
+    log(.warning, "A delivered artifact can't be removed yet: \(error.message).", runtime, sequence)
+    loop.setTimer(
+      TimerKey("pipeline \(id)", "remove \(sequence)"), at: BootTime.now.advanced(milliseconds: Self.loadPause)
+    ) { [weak self] in
+      self?.assumeIsolated { me in if let runtime = me.runtimes[id] { me.remove(sequence, runtime) } }
     }
   }
 

@@ -270,7 +270,9 @@ package actor Daemon {
 
 /// Passes a signal on to somebody who is known only later.
 private final class Bell: Sendable {
-  private let handler = Mutex<(@Sendable () -> Void)?>(nil)
-  func onRing(_ new: @escaping @Sendable () -> Void) { handler.withLock { $0 = new } }
-  func ring() { handler.withLock { $0 }?() }
+  /// In a struct: a closure that lies in a mutex by itself is wrapped once more by each look at it.
+  private struct State { var handler: (@Sendable () -> Void)? }
+  private let state = Mutex(State())
+  func onRing(_ new: @escaping @Sendable () -> Void) { state.withLock { $0.handler = new } }
+  func ring() { state.withLock { $0.handler }?() }
 }

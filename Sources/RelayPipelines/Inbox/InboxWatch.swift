@@ -13,6 +13,13 @@ package final class InboxWatch: Sendable {
   private struct State {
     /// Several pipelines may have inboxes in one folder.
     var pipelines: [Int32: Set<String>] = [:]
+    /// The folder of each pipeline: a look at one inbox must not cost more the more there are.
+    var numbers: [String: Int32] = [:]
+
+    mutating func remove(_ pipeline: String) {
+      guard let number = numbers.removeValue(forKey: pipeline) else { return }
+      pipelines[number]?.remove(pipeline)
+    }
   }
 
   private let watch: FolderWatch
@@ -31,17 +38,14 @@ package final class InboxWatch: Sendable {
   package func add(_ folder: String, for pipeline: String) -> Bool {
     state.withLock { state in
       guard let number = try? watch.add(folder) else { return false }
-      for other in state.pipelines.keys where other != number { state.pipelines[other]?.remove(pipeline) }
+      if state.numbers[pipeline] != number { state.remove(pipeline) }
+      state.numbers[pipeline] = number
       state.pipelines[number, default: []].insert(pipeline)
       return true
     }
   }
 
-  package func remove(_ pipeline: String) {
-    state.withLock { state in
-      for number in state.pipelines.keys { state.pipelines[number]?.remove(pipeline) }
-    }
-  }
+  package func remove(_ pipeline: String) { state.withLock { $0.remove(pipeline) } }
 
   /// What happened since the last call; doesn't wait.
   package func takeHint() -> Hint {

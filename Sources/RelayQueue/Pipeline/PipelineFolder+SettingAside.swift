@@ -53,7 +53,16 @@ extension PipelineFolder {
   /// Takes a delivered artifact out of the queue and deletes it. On return it is out for good; files that could not be
   /// deleted are left to the next recovery. Once more has no effect.
   package func remove(_ sequence: UInt64) throws(CommitError) {
-    let trash = SequenceName.trashPrefix + SequenceName.name(sequence)
+    let reply = Reply<Result<Void, CommitError>>()
+    takeOut(sequence) { reply.set($0) }
+    try reply.wait().get()
+    deleteTakenOut(sequence)
+  }
+
+  /// The first half of `remove`: calls `then` when the artifact is out for good, or can't be; on the committer's thread, so
+  /// it must be short.
+  package func takeOut(_ sequence: UInt64, then: @escaping @Sendable (Result<Void, CommitError>) -> Void) {
+    let trash = Self.trashName(sequence)
     let size = sizeIfMeasured(sequence)
     // Left by a deletion that was cut short; the new one needs the name.
     try? queue.removeTree(trash)
@@ -68,7 +77,13 @@ extension PipelineFolder {
         return sequence
       }
     }
-    try committer.commit(request)
-    try? queue.removeTree(trash)
+    committer.commit(request) { then($0.map { _ in () }) }
+  }
+
+  /// The second half: deletes what was taken out.
+  package func deleteTakenOut(_ sequence: UInt64) { try? queue.removeTree(Self.trashName(sequence)) }
+
+  private static func trashName(_ sequence: UInt64) -> String {
+    SequenceName.trashPrefix + SequenceName.name(sequence)
   }
 }

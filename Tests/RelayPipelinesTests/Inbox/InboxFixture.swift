@@ -10,14 +10,15 @@ import Testing
 /// Keeps what was logged, and can act at the moment of an entry.
 final class RecordedLog: LogSink {
   private let kept = Mutex<[LogEntry]>([])
-  private let reaction = Mutex<(@Sendable (LogEntry) -> Void)?>(nil)
+  private struct State { var reaction: (@Sendable (LogEntry) -> Void)? }
+  private let state = Mutex(State())
 
   func log(_ entry: LogEntry) {
     kept.withLock { $0.append(entry) }
-    reaction.withLock { $0 }?(entry)
+    state.withLock { $0.reaction }?(entry)
   }
 
-  func onEntry(_ react: @escaping @Sendable (LogEntry) -> Void) { reaction.withLock { $0 = react } }
+  func onEntry(_ react: @escaping @Sendable (LogEntry) -> Void) { state.withLock { $0.reaction = react } }
 
   func count(_ text: String) -> Int { kept.withLock { $0.count { $0.message.contains(text) } } }
 }
@@ -120,14 +121,15 @@ func withInbox(
 
 /// Something a hook does, once, when the test has said what.
 final class Hook: Sendable {
-  private let action = Mutex<(@Sendable () -> Void)?>(nil)
+  private struct State { var action: (@Sendable () -> Void)? }
+  private let state = Mutex(State())
 
-  func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+  func set(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.action = action } }
 
   func strike() {
-    let taken = action.withLock { action in
-      defer { action = nil }
-      return action
+    let taken = state.withLock { state in
+      defer { state.action = nil }
+      return state.action
     }
     taken?()
   }

@@ -30,7 +30,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define RELAY_PROTOCOL_VERSION 1u
+#define RELAY_PROTOCOL_VERSION 2u
 #define RELAY_WORKER_SOCKET 3           /* the worker's end, as a descriptor */
 
 #define RELAY_FRAME_HEADER 16u          /* bytes */
@@ -141,13 +141,14 @@ static inline uint64_t relay_get64(const uint8_t *from) {
  */
 
 typedef struct relay_checksum {
-  uint64_t state;
+  uint64_t state[4];                    /* word n goes into state n % 4: four chains that the processor follows at once */
   uint64_t length;                      /* bytes so far */
   uint64_t tail;                        /* the length % 8 bytes that don't fill a word yet, lowest first */
 } relay_checksum;
 
 static inline relay_checksum relay_checksum_start(void) {
-  relay_checksum sum = {UINT64_C(0x52656C6179486F73), 0, 0};
+  relay_checksum sum = {{UINT64_C(0x52656C6179486F73), UINT64_C(0x74436865636B7375), UINT64_C(0x6D6F664D616E7957),
+                         UINT64_C(0x6F7264734174416C)}, 0, 0};
   return sum;
 }
 
@@ -161,9 +162,18 @@ static inline uint64_t relay_checksum_step(uint64_t state, uint64_t word) {
   return ((state << 27) | (state >> 37)) * UINT64_C(0xA0761D6478BD642F) + UINT64_C(0x52DCE729);
 }
 
+static inline uint64_t relay_checksum_word(const uint8_t *at) {
+  uint64_t word;
+  memcpy(&word, at, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  return word;
+}
+
 static inline void relay_checksum_update(relay_checksum *sum, const void *bytes, uint64_t count) {
   const uint8_t *at = (const uint8_t *)bytes;
-  uint64_t held = sum->length % 8;
+  uint64_t held = sum->length % 8, lane = sum->length / 8 % 4;
   sum->length += count;
   if (held != 0) {
     while (held < 8 && count > 0) {
@@ -171,24 +181,31 @@ static inline void relay_checksum_update(relay_checksum *sum, const void *bytes,
       count--;
     }
     if (held < 8) return;
-    sum->state = relay_checksum_step(sum->state, sum->tail);
+    sum->state[lane] = relay_checksum_step(sum->state[lane], sum->tail);
     sum->tail = 0;
+    lane = (lane + 1) % 4;
   }
-  uint64_t state = sum->state;
-  for (; count >= 8; count -= 8, at += 8) {
-    uint64_t word;
-    memcpy(&word, at, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    state = relay_checksum_step(state, word);
+  for (; count >= 8 && lane != 0; count -= 8, at += 8, lane = (lane + 1) % 4) {
+    sum->state[lane] = relay_checksum_step(sum->state[lane], relay_checksum_word(at));
   }
-  sum->state = state;
+  uint64_t first = sum->state[0], second = sum->state[1], third = sum->state[2], fourth = sum->state[3];
+  for (; count >= 32; count -= 32, at += 32) {
+    first = relay_checksum_step(first, relay_checksum_word(at));
+    second = relay_checksum_step(second, relay_checksum_word(at + 8));
+    third = relay_checksum_step(third, relay_checksum_word(at + 16));
+    fourth = relay_checksum_step(fourth, relay_checksum_word(at + 24));
+  }
+  sum->state[0] = first, sum->state[1] = second, sum->state[2] = third, sum->state[3] = fourth;
+  for (; count >= 8; count -= 8, at += 8, lane = (lane + 1) % 4) {
+    sum->state[lane] = relay_checksum_step(sum->state[lane], relay_checksum_word(at));
+  }
   for (held = 0; held < count; held++) sum->tail |= (uint64_t)at[held] << (8 * held);
 }
 
 static inline uint64_t relay_checksum_value(const relay_checksum *sum) {
-  uint64_t value = relay_checksum_step(relay_checksum_step(sum->state, sum->tail), sum->length);
+  uint64_t value = sum->state[0];
+  for (int lane = 1; lane < 4; lane++) value = relay_checksum_step(value, sum->state[lane]);
+  value = relay_checksum_step(relay_checksum_step(value, sum->tail), sum->length);
   value ^= value >> 32;
   value *= UINT64_C(0xD6E8FEB86659FD93);
   return value ^ (value >> 32);
