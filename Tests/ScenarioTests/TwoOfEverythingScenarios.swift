@@ -54,6 +54,7 @@ import Testing
     let comes = receiver.pipeline("comes", "/status/200/comes")
     try host.configure(stays, comes)
     try host.start()
+    try host.write("other.txt", "x")
     let accepted = Mutex(0)
     let submitter = { @Sendable () throws -> Void in
       for _ in 0..<15 {
@@ -63,7 +64,6 @@ import Testing
     }
     // While it is there or not, in the middle of a removal or of a delivery: each command ends with an answer.
     let other = { @Sendable () throws -> Void in
-      try host.write("other.txt", "x")
       for _ in 0..<15 { _ = try host.run("submit", "comes", host.path + "/other.txt") }
     }
     let remover = { @Sendable () throws -> Void in
