@@ -33,6 +33,23 @@ import Testing
     }
   }
 
+  @Test func `a state that may not be what is in force is written even when it says the same`() throws {
+    try withFolder { folder in
+      let state = try StateFolder.open(folder.path + "/state")
+      let pipeline = try state.pipeline("scans")
+      try pipeline.stateFile.update { $0.pausedByCommand = false }
+      // Something is in the way of the replacement.
+      _ = try pipeline.folder.ensureFolder("pipeline.json")
+      #expect(throws: StateError.self) { try pipeline.stateFile.update { $0.pausedByCommand = true } }
+      try pipeline.folder.removeTree("pipeline.json")
+      // As after a replacement whose last step failed: what it wrote is there all the same.
+      try pipeline.folder.replace("pipeline.json", with: Array("{\"pausedByCommand\": true}".utf8))
+      try pipeline.stateFile.update { $0.pausedByCommand = false }
+      let bytes = try #require(try pipeline.folder.content(of: "pipeline.json"))
+      #expect(!String(decoding: bytes, as: UTF8.self).contains("pausedByCommand"))
+    }
+  }
+
   @Test(arguments: ["2\n", "99999999999", "", "one", "0", "-1", "18446744073709551616"])
   func `of a newer or unreadable format is not touched`(format: String) throws {
     try withFolder { folder in

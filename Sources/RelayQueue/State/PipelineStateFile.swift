@@ -9,36 +9,42 @@ package final class PipelineStateFile: Sendable {
   static let fileName = "pipeline.json"
 
   private let folder: Directory
-  private let loaded = Mutex<PipelineState?>(nil)
+  private struct Known: Sendable {
+    var state: PipelineState?
+    /// A replacement failed: the file may hold the new state all the same, so what is in force isn't what is there.
+    var isDoubtful = false
+  }
+  private let known = Mutex(Known())
 
   init(in folder: Directory) { self.folder = folder }
 
   /// The state, and what was found when it had to be read from the disk.
   package func load() throws(StateError) -> (state: PipelineState, finding: FileFinding) {
-    try loaded.withLock { (loaded: inout PipelineState?) throws(StateError) in
-      if let loaded { return (loaded, .good) }
+    try known.withLock { (known: inout Known) throws(StateError) in
+      if let state = known.state { return (state, .good) }
       let found = try read()
-      loaded = found.state
+      known.state = found.state
       return found
     }
   }
 
   /// Changes the state; on the disk when this returns. After an error the old state is in force.
   package func update(_ change: (inout PipelineState) -> Void) throws(StateError) {
-    try loaded.withLock { (loaded: inout PipelineState?) throws(StateError) in
+    try known.withLock { (known: inout Known) throws(StateError) in
       let old: PipelineState
-      if let loaded {
-        old = loaded
+      if let state = known.state {
+        old = state
       } else {
         do throws(StateError) { old = try read().state } catch { throw .notRead(path: path) }
-        loaded = old
+        known.state = old
       }
       var new = old
       change(&new)
-      guard new != old else { return }
+      guard new != old || known.isDoubtful else { return }
       let bytes = new.bytes()
+      known.isDoubtful = true
       try asState { () throws(SystemError) in try folder.replace(Self.fileName, with: bytes) }
-      loaded = new
+      known = Known(state: new)
     }
   }
 
