@@ -62,7 +62,8 @@ extension Manifest.Part {
     if node["contentSize"] != nil {
       original = try node.content(size: "contentSize", digest: "contentSha256", in: place)
     }
-    deliveryID = try node.identifier("deliveryId", in: place)
+    let kept = try node.identifier("deliveryId", in: place)
+    deliveryID = BrokenQueue.promise(.sameIdentity) ? .random() : kept
     settings = []
     if node["settings"] != nil {
       settings = try node.pairs("settings", in: place).map { Manifest.Setting(path: $0.0, text: $0.1) }

@@ -62,7 +62,7 @@ extension MarkRecord {
   private static let magic = Array("RELAYMK1".utf8)
 
   /// One slot's bytes: the record, zeros, and a checksum over both.
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var writer = LittleEndianWriter(bytes: Self.magic)
     writer.put(generation)
     writer.put(completedThrough)
@@ -87,7 +87,9 @@ extension MarkRecord {
   package init?(slot: ArraySlice<UInt8>) {
     guard slot.count == Self.slotSize else { return nil }
     var tail = LittleEndianReader(slot.suffix(8))
-    guard tail.integer(UInt64.self) == CRC64.of(slot.dropLast(8)) else { return nil }
+    guard tail.integer(UInt64.self) == CRC64.of(slot.dropLast(8)) || BrokenQueue.promise(.markChecksum) else {
+      return nil
+    }
     var reader = LittleEndianReader(slot.dropLast(8))
     guard let magic = reader.take(8), Array(magic) == Self.magic,
       let generation = reader.integer(UInt64.self), generation > 0,
@@ -105,7 +107,7 @@ extension MarkRecord {
     headArtifactID = head.bytes.allSatisfy { $0 == 0 } ? nil : head
     self.headPartsDone = headPartsDone
     self.attempts = attempts
-    self.backoffStep = backoffStep
+    self.backoffStep = BrokenQueue.promise(.markFields) ? 0 : backoffStep
     self.partMisbehaviours = partMisbehaviours
     self.rowMisbehaviours = rowMisbehaviours
     self.flags = Flags(rawValue: flags)

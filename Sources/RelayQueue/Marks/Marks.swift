@@ -9,39 +9,25 @@ import Synchronization
 /// may or may not come to light at the next start; what it says did happen, so both are right.
 package final class Marks: Sendable {
   static let fileName = "marks"
-  static let slots = 4
+  static let slots = MarkSlots.count
   static let size = slots * MarkRecord.slotSize
-
-  private struct State {
-    var newest: MarkRecord
-    /// The slot of the newest record that is on the disk; nil before the first.
-    var newestSlot: Int?
-    var nextSlot: Int
-    var lastGeneration: UInt64
-    /// Slots that are being written; also none of them may be taken.
-    var inFlight: Set<Int> = []
-  }
 
   /// nil for somebody who only looks.
   private let file: Descriptor?
   private let committer: Committer
-  private let state: Mutex<State>
+  private let state: Mutex<MarkSlots>
 
   private init(_ file: Descriptor, _ committer: Committer, newest: (slot: Int, record: MarkRecord)?) {
     self.file = file
     self.committer = committer
-    state = Mutex(
-      State(
-        newest: newest?.record ?? MarkRecord(), newestSlot: newest?.slot,
-        nextSlot: newest.map { ($0.slot + 1) % Self.slots } ?? 0,
-        lastGeneration: newest?.record.generation ?? 0))
+    state = Mutex(MarkSlots(found: newest))
   }
 
   /// Marks to look at; every write fails.
   init(readOnly record: MarkRecord, _ committer: Committer) {
     file = nil
     self.committer = committer
-    state = Mutex(State(newest: record, newestSlot: nil, nextSlot: 0, lastGeneration: record.generation))
+    state = Mutex(MarkSlots(found: (0, record)))
   }
 
   /// The newest record that is on the disk; an empty one in a new file.
@@ -54,6 +40,17 @@ package final class Marks: Sendable {
     guard let file else {
       return then(.failure(.notSynced(SystemError(call: .write, code: EBADF, subject: Self.fileName))))
     }
+    guard let found = state.withLock({ $0.unconfirmed }) else { return write(record, file, then: then) }
+    put(found.record, found.slot, file) { [self] result in
+      guard case .success = result else { return then(result) }
+      state.withLock { $0.confirm() }
+      write(record, file, then: then)
+    }
+  }
+
+  private func write(
+    _ record: MarkRecord, _ file: Descriptor, then: @escaping @Sendable (Result<Void, CommitError>) -> Void
+  ) {
     let slot: Int
     let numbered: MarkRecord
     do throws(SystemError) {
@@ -61,16 +58,22 @@ package final class Marks: Sendable {
     } catch {
       return then(.failure(.notSynced(error)))
     }
+    put(numbered, slot, file) { [self] result in
+      if case .success = result { end(slot, numbered) } else { end(slot, nil) }
+      then(result)
+    }
+  }
+
+  private func put(
+    _ record: MarkRecord, _ slot: Int, _ file: Descriptor,
+    then: @escaping @Sendable (Result<Void, CommitError>) -> Void
+  ) {
     do throws(SystemError) {
-      try file.write(numbered.encoded(), at: Int64(slot * MarkRecord.slotSize))
+      try file.write(record.encoded(), at: Int64(slot * MarkRecord.slotSize))
     } catch {
-      end(slot, nil)
       return then(.failure(.notSynced(error)))
     }
-    committer.commit(CommitRequest(dataOnly: [file])) { [self] result in
-      end(slot, (try? result.get()) == nil ? nil : numbered)
-      then(result.map { _ in () })
-    }
+    committer.commit(CommitRequest(dataOnly: [file])) { result in then(result.map { _ in () }) }
   }
 
   /// Writes a record and waits until it is on the disk.
@@ -86,32 +89,13 @@ package final class Marks: Sendable {
     }
     // Somebody removed the file: what is written to it now would be gone with this process.
     guard try file.status().links > 0 else { throw SystemError(call: .write, code: ENOENT, subject: file.path) }
-    let taken: (Int, UInt64)? = state.withLock { state in
-      let order = (0..<Self.slots).map { (state.nextSlot + $0) % Self.slots }
-      guard let slot = order.first(where: { $0 != state.newestSlot && !state.inFlight.contains($0) }) else {
-        return nil
-      }
-      let (generation, overflow) = state.lastGeneration.addingReportingOverflow(1)
-      guard !overflow else { return nil }
-      state.lastGeneration = generation
-      state.nextSlot = (slot + 1) % Self.slots
-      state.inFlight.insert(slot)
-      return (slot, generation)
+    guard let taken = state.withLock({ $0.begin(record) }) else {
+      throw SystemError(call: .write, code: EBUSY, subject: file.path)
     }
-    guard let (slot, generation) = taken else { throw SystemError(call: .write, code: EBUSY, subject: file.path) }
-    var numbered = record
-    numbered.generation = generation
-    return (slot, numbered)
+    return taken
   }
 
-  private func end(_ slot: Int, _ written: MarkRecord?) {
-    state.withLock { state in
-      state.inFlight.remove(slot)
-      guard let written, written.generation > state.newest.generation else { return }
-      state.newest = written
-      state.newestSlot = slot
-    }
-  }
+  private func end(_ slot: Int, _ written: MarkRecord?) { state.withLock { $0.end(slot, written) } }
 }
 
 extension Marks {

@@ -97,16 +97,16 @@ package struct QueueBooks: Sendable {
     if let size, totals.isMeasured { add(size, -1) }
   }
 
-  mutating func publish(_ sequence: UInt64) { published.insert(sequence) }
+  package mutating func publish(_ sequence: UInt64) { published.insert(sequence) }
 
   /// The commit has ended, in whatever way: what is in the queue may be delivered.
-  mutating func settle(_ sequence: UInt64) {
+  package mutating func settle(_ sequence: UInt64) {
     published.remove(sequence)
     ready.insert(sequence)
   }
 
   /// The sequences that may be announced now: none before a smaller one, however the threads that committed them ran.
-  mutating func takeReady() -> [UInt64] {
+  package mutating func takeReady() -> [UInt64] {
     let limit = published.min() ?? .max
     let taken = ready.filter { $0 < limit }
     ready.subtract(taken)
