@@ -45,6 +45,23 @@ import Testing
     #expect(!files.output.replacing("body=your+token+\(token)", with: "").contains(token))
   }
 
+  @Test func `a pipeline whose secret is missing takes no worker's place from the others`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    let texts = [
+      receiver.pipeline("locked", "/a", settings: "\"bearer\": {\"secret\": \"key\"}"), receiver.pipeline("open", "/b"),
+    ]
+    try host.write("pipelines.json", "{\"workers\": 1, \"pipelines\": [\(texts.joined(separator: ",\n"))]}\n")
+    try host.write("key.txt", "a key")
+    #expect(try host.shell("relay secret set key < key.txt").status == 0)
+    try host.start()
+    #expect(try host.shell("relay secret remove key").status == 0)
+    try host.submit("locked", "x")
+    #expect(try host.reaches("locked", "needs-attention"))
+    try host.submit("open", "y")
+    #expect(eventually { (try? receiver.requests().count) == 1 })
+  }
+
   @Test func `a target that tells it in every way it has doesn't get it into any place that people or programs read`()
     throws
   {

@@ -13,10 +13,7 @@ extension DeliveryEngine {
     case .requestPlace:
       loop.setTimer(TimerKey("pipeline \(id)", "idle"), at: nil)
       act(on: places.request(id, since: .now))
-    case .releasePlace:
-      let now = BootTime.now
-      act(on: places.release(id, now: now))
-      if runtime.worker != nil { watchIdle(runtime, since: now) }
+    case .releasePlace: releasePlace(runtime)
     case .send(let number, let sequence, let part, let attempt):
       prepare(runtime, number: number, sequence: sequence, part: part, attempt: attempt)
     case .sendTest: act(on: places.request(id, since: .now))
@@ -188,11 +185,12 @@ extension DeliveryEngine {
     }
   }
 
-  private func save(_ runtime: PipelineRuntime, _ attention: Attention?, _ paused: Bool) {
+  private func save(_ runtime: PipelineRuntime, _ attention: Attention?, _ paused: Bool, isNews: Bool = true) {
     guard let folder = runtime.folder else { return }
-    if let attention { log(.error, "The pipeline needs attention: \(attention.message)", runtime) }
-    let (sink, id, blank) = (services.log, runtime.id, services.blank)
-    runtime.disk.run {
+    if let attention, isNews { log(.error, "The pipeline needs attention: \(attention.message)", runtime) }
+    let (sink, id, loop, blank) = (services.log, runtime.id, loop, services.blank)
+    loop.setTimer(TimerKey("pipeline \(id)", "save"), at: nil)
+    runtime.disk.run { [weak self] in
       do throws(StateError) {
         try folder.stateFile.update { state in
           state.attention = attention.map {
@@ -204,7 +202,20 @@ extension DeliveryEngine {
         }
       } catch {
         sink.log(
-          LogEntry(.error, "pipeline.json could not be saved: \(error.message)", ["pipeline": id]))
+          LogEntry(.error, "pipeline.json could not be saved: \(error.message). It is tried again.", ["pipeline": id]))
+        loop.post { [weak self] in self?.assumeIsolated { $0.saveLater(id) } }
+      }
+    }
+  }
+
+  /// What people were told must hold after a restart too: it is saved as it is by then.
+  private func saveLater(_ id: String) {
+    loop.setTimer(
+      TimerKey("pipeline \(id)", "save"), at: BootTime.now.advanced(milliseconds: Self.loadPause)
+    ) { [weak self] in
+      self?.assumeIsolated { me in
+        guard let runtime = me.runtimes[id] else { return }
+        me.save(runtime, runtime.machine.attention, runtime.machine.isPausedByCommand, isNews: false)
       }
     }
   }

@@ -14,9 +14,8 @@ extension DeliveryEngine {
 
   /// Something was committed to a pipeline's queue.
   package func committed(_ sequence: UInt64, to id: String) {
-    guard let runtime = runtimes[id] else { return }
-    // Before the folder is open it is found by looking.
-    if runtime.folder == nil { feed(runtime, .committed(sequence: sequence)) } else { announceReady(runtime) }
+    // Before the folder is open it is found by looking, or announced in its turn when the looking is over.
+    if let runtime = runtimes[id], runtime.folder != nil { announceReady(runtime) }
   }
 
   /// Tells the machine what may be delivered, in the order of the sequences and not of the threads that committed them.

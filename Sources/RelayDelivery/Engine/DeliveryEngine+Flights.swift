@@ -323,6 +323,8 @@ extension DeliveryEngine {
     runtime.worker = nil
     loop.setTimer(TimerKey("pipeline \(runtime.id)", "leave"), at: nil)
     loop.setTimer(TimerKey("pipeline \(runtime.id)", "idle"), at: nil)
+    // Before anything is told that may ask for a place: that one is another.
+    act(on: places.ended(runtime.id))
     if let flight {
       var verdict = DeliveryVerdict(.none, maybeDelivered: flight.isAllRead)
       if flight.ladder != nil && !flight.isStalled {
@@ -340,7 +342,6 @@ extension DeliveryEngine {
         feed(runtime, .verdict(number: flight.number, verdict))
       }
     }
-    act(on: places.ended(runtime.id))
     if runtime.isRetired || isStopping { finishIfIdle(runtime) }
   }
 

@@ -86,6 +86,8 @@ extension DeliveryEngine {
             Attention(
               code: $0.code, message: $0.message, since: $0.since.milliseconds, fingerprint: $0.settingsFingerprint)
           }, pausedByCommand: found.state.pausedByCommand))
+      // What was committed while the folder was looked through.
+      announceReady(runtime)
     }
   }
 }

@@ -74,6 +74,13 @@ extension DeliveryEngine {
     }
   }
 
+  /// The pipeline doesn't want to send just now. A place without a worker is free at once: no worker's end gives it back.
+  func releasePlace(_ runtime: PipelineRuntime) {
+    let now = BootTime.now
+    act(on: places.release(runtime.id, now: now))
+    if runtime.worker == nil { act(on: places.ended(runtime.id)) } else { watchIdle(runtime, since: now) }
+  }
+
   /// Lets an idle worker go after a while.
   func watchIdle(_ runtime: PipelineRuntime, since now: BootTime) {
     if runtime.worker?.isLeaving == true { return dismissWorker(runtime) }

@@ -93,7 +93,7 @@ extension DeliveryEngine {
   func endTest(_ runtime: PipelineRuntime, _ verdict: DeliveryVerdict) {
     let waiters = runtime.testWaiters
     runtime.testWaiters = []
-    act(on: places.release(runtime.id, now: .now))
+    releasePlace(runtime)
     // Settings may be read anew by the next one.
     dismissWorker(runtime)
     feed(runtime, .testEnded(passed: verdict.code == .delivered))

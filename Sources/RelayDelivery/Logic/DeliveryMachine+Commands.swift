@@ -18,9 +18,11 @@ extension DeliveryMachine {
       isPausedByCommand = false
       attention = nil
       forgiveMisbehaviour()
-      notBefore = now.boot
+      endWait(now)
       save()
-    case .tryNow: notBefore = now.boot
+    case .tryNow:
+      endWait(now)
+      if Broken.promise(.tryNowHolds) { attention = nil }
     case .drop(let sequence):
       guard queue.contains(sequence) else { return }
       toDrop.insert(sequence)
@@ -35,7 +37,7 @@ extension DeliveryMachine {
         save()
       }
       forgiveMisbehaviour()
-      notBefore = now.boot
+      endWait(now)
       actions.append(.dismissWorker)
     case .testRequested: isTestWanted = true
     case .testEnded(let passed):
@@ -43,7 +45,7 @@ extension DeliveryMachine {
       activity = .none
       if passed && attention != nil {
         attention = nil
-        notBefore = now.boot
+        endWait(now)
         save()
       }
     case .stopping: isStopping = true
@@ -53,9 +55,14 @@ extension DeliveryMachine {
   }
 
   /// Something was mended, or so a person says: the target begins with a clean record.
-  private mutating func forgiveMisbehaviour() {
+  mutating func forgiveMisbehaviour() {
     position.rowMisbehaviours = 0
     position.partMisbehaviours = 0
+  }
+
+  private mutating func endWait(_ now: Moment) {
+    notBefore = now.boot
+    readAgain = now.boot
   }
 
   private mutating func cancel() {
@@ -69,7 +76,7 @@ extension DeliveryEvent {
   fileprivate var needsLoadedState: Bool {
     switch self {
     case .pause(let byCommand, _): byCommand != nil
-    case .resume, .drop, .changed, .testRequested: true
+    case .resume, .tryNow, .drop, .changed, .testRequested: true
     default: false
     }
   }
@@ -113,6 +120,7 @@ extension DeliveryMachine {
     }
   }
 
+  package var isMarking: Bool { if case .marking = activity { true } else { false } }
   package var isTesting: Bool { activity == .testing }
   package func isSending(_ number: UInt64) -> Bool { activity == .sending(number) }
 

@@ -12,16 +12,27 @@ extension DeliveryMachine {
     queue = SequenceQueue(sequences)
     for sequence in arrived.all { queue.insert(sequence) }
     position = found
-    isPausedByCommand = pausedByCommand
+    isPausedByCommand = pausedByCommand && !Broken.promise(.pauseSurvives)
     activity = .none
     if position.headSequence != 0 && !queue.contains(position.headSequence) { forgetHead() }
-    notBefore = now.boot.advanced(milliseconds: remainingWait(at: now.wall))
+    isPositionCertain = found.generation == 0
+    notBefore = now.boot.advanced(milliseconds: Broken.promise(.waitSurvives) ? 0 : remainingWait(at: now.wall))
+    // Delivered, and recovery couldn't take them out.
+    for removal in position.pendingRemovals { actions.append(.remove(sequence: removal.sequence)) }
+    if position.headPartsDone > 0 {
+      // They came to light late, and the process ended before they were put at the end.
+      for sequence in queue.all where sequence < position.headSequence {
+        queue.remove(sequence)
+        actions.append(.requeue(sequence: sequence))
+      }
+    }
     if let stopped, stopped.fingerprint != rules.fingerprint {
       actions.append(.note("The settings have changed since it stopped: it goes on."))
       actions.append(.save(attention: nil, pausedByCommand: pausedByCommand))
+      forgiveMisbehaviour()
       notBefore = now.boot
     } else {
-      attention = stopped
+      attention = Broken.promise(.attentionHolds) ? nil : stopped
     }
     let said = early
     early = []
@@ -33,7 +44,9 @@ extension DeliveryMachine {
   mutating func committed(_ sequence: UInt64) {
     let isBegun = position.headSequence != 0 && (position.headPartsDone > 0 || head != nil)
     let isLate = sequence <= position.completedThrough || (isBegun && sequence < position.headSequence)
-    guard activity != .loading, isLate, !queue.contains(sequence) else { return queue.insert(sequence) }
+    guard activity != .loading, isLate, !Broken.promise(.lateLast), !queue.contains(sequence) else {
+      return queue.insert(sequence)
+    }
     if !position.pendingRemovals.contains(where: { $0.sequence == sequence }) {
       actions.append(.requeue(sequence: sequence))
     }
@@ -44,6 +57,7 @@ extension DeliveryMachine {
     guard let end = position.nextAttempt, let start = position.waitStarted, end > start else { return 0 }
     let longest = max(Int64(DeliveryRules.longestReceiverWait), rules.retryMost)
     let whole = min(end.milliseconds(since: start), longest)
+    if Broken.promise(.clockClamp) { return max(0, end.milliseconds(since: wall)) }
     return max(0, min(end.milliseconds(since: wall), whole))
   }
 
@@ -79,12 +93,14 @@ extension DeliveryMachine {
     default: return
     }
     diskProblem = reason
-    notBefore = now.boot.advanced(milliseconds: 30_000)
+    if Broken.promise(.unreadableWaits) { notBefore = now.boot.advanced(milliseconds: 30_000) }
+    readAgain = now.boot.advanced(milliseconds: 30_000)
   }
 
   mutating func movedAway(_ sequence: UInt64, _ now: Moment) {
     guard activity == .moving(sequence) else { return }
     diskProblem = nil
+    let isDamage = if case .moveToCorrupt = lastMove { !Broken.promise(.damageWaits) } else { false }
     lastMove = nil
     let wasFirst = queue.first == sequence
     queue.remove(sequence)
@@ -92,8 +108,15 @@ extension DeliveryMachine {
       activity = .none
       return
     }
+    let step = position.backoffStep
     complete(sequence)
-    beginWait(rules.spacing, now)
+    if isDamage {
+      // Damage says nothing of the receiver: what waits for that one goes on waiting.
+      position.backoffStep = step
+      if notBefore < now.boot.advanced(milliseconds: rules.spacing) { beginWait(rules.spacing, now) }
+    } else {
+      beginWait(rules.spacing, now)
+    }
     isStateToErase = true
     writeMark()
   }
@@ -127,9 +150,10 @@ extension DeliveryMachine {
   }
 
   mutating func marked() {
-    guard case .marking = activity else { return }
+    guard isMarking || Broken.promise(.markBeforeNext) else { return }
     activity = .none
     diskProblem = nil
+    isPositionCertain = true
     if isStateToErase { actions.append(.eraseDeliveryState) }
     isStateToErase = false
     for sequence in removals { actions.append(.remove(sequence: sequence)) }

@@ -6,10 +6,12 @@ import RelaySystem
 /// From verdict to action: the table of docs/operating.md.
 extension DeliveryMachine {
   mutating func finished(_ number: UInt64, _ reported: DeliveryVerdict, _ now: Moment) {
-    guard activity == .sending(number), let head else { return }
+    guard activity == .sending(number) || (Broken.promise(.oldVerdict) && activity == .sending(lastNumber)), let head
+    else { return }
     var verdict = reported
     if verdict.code == .cancelled {
-      if isCancelWanted {
+      if isCancelWanted || Broken.promise(.unaskedCancel) {
+        if Broken.promise(.cancelledIsNone) { position.attempts += 1 }
         // Stays queued and counts as nothing.
         endSending()
         actions.append(.dismissWorker)
@@ -22,6 +24,12 @@ extension DeliveryMachine {
     endSending()
     let part = position.headPartsDone + 1
     let attempt = position.attempts &+ 1
+    if Broken.promise(.retryKeeps) && verdict.code == .retry
+      || Broken.promise(.refusedKeeps) && verdict.code == .refused
+    {
+      verdict.code = .delivered
+    }
+    if Broken.promise(.refusedLeaves) && verdict.code == .refused { verdict.code = .retry }
     switch verdict.code {
     case .delivered:
       delivered(head, now)
@@ -31,10 +39,12 @@ extension DeliveryMachine {
       let waits = attention == nil && activity == .marking(owed: false)
       record(head, part, attempt, verdict, nextAttempt: waits ? position.nextAttempt : nil)
     case .refused:
+      position.rowMisbehaviours = 0
       record(head, part, attempt, verdict, nextAttempt: nil)
       setAside(head, attempts: attempt, verdict)
     case .needsAttention:
       position.attempts = attempt
+      position.rowMisbehaviours = 0
       noteStuck(now)
       stop(.deliveryNeedsAttention, verdict.message, now)
       record(head, part, attempt, verdict, nextAttempt: nil)
@@ -58,19 +68,24 @@ extension DeliveryMachine {
   }
 
   private mutating func delivered(_ head: HeadArtifact, _ now: Moment) {
-    position.headPartsDone += 1
-    position.backoffStep = 0
+    position.headPartsDone += Broken.promise(.partsInOrder) && position.headPartsDone + 2 < head.partCount ? 2 : 1
+    if !Broken.promise(.backoffResets) { position.backoffStep = 0 }
     position.rowMisbehaviours = 0
     position.stuckSince = nil
     forgetAttempts()
-    toDrop.remove(head.sequence)
+    if Broken.promise(.dropHolds) { toDrop.remove(head.sequence) }
     if position.headPartsDone >= head.partCount {
+      toDrop.remove(head.sequence)
       position.pendingRemovals.append(.init(sequence: head.sequence, artifactID: head.artifact))
-      removals.append(head.sequence)
+      if Broken.promise(.removeAfterMark) {
+        actions.append(.remove(sequence: head.sequence))
+      } else {
+        removals.append(head.sequence)
+      }
       queue.remove(head.sequence)
       complete(head.sequence)
     }
-    beginWait(rules.spacing, now)
+    beginWait(Broken.promise(.spacing) ? 0 : rules.spacing, now)
     isStateToErase = true
     writeMark()
   }
@@ -81,14 +96,14 @@ extension DeliveryMachine {
     if verdict.code == .none {
       position.partMisbehaviours &+= 1
       position.rowMisbehaviours &+= 1
-      if position.rowMisbehaviours >= DeliveryRules.misbehavioursInARow {
+      if position.rowMisbehaviours >= DeliveryRules.misbehavioursInARow && !Broken.promise(.misbehaviourStops) {
         stop(
           .deliveryTargetMisbehaves,
           "The target failed \(position.rowMisbehaviours) times in a row without a verdict. Last: \(verdict.message)",
           now)
         return writeMark()
       }
-      if position.partMisbehaviours >= DeliveryRules.misbehavioursOfOnePart {
+      if position.partMisbehaviours >= DeliveryRules.misbehavioursOfOnePart && !Broken.promise(.poisonLeaves) {
         var reason = verdict
         reason.message =
           "The target failed \(position.partMisbehaviours) times on this part without a verdict. Last: \(verdict.message)"
@@ -98,7 +113,7 @@ extension DeliveryMachine {
     } else {
       position.rowMisbehaviours = 0
     }
-    if verdict.maybeDelivered && rules.onUnsure == .hold {
+    if verdict.maybeDelivered && rules.onUnsure == .hold && !Broken.promise(.unsureHolds) {
       stop(
         .deliveryUnsure,
         "Everything was sent and the answer was lost, so it may have arrived: \(verdict.message) "
@@ -106,7 +121,7 @@ extension DeliveryMachine {
       return writeMark()
     }
     beginWait(rules.wait(after: verdict, step: position.backoffStep, chance: now.chance), now)
-    position.backoffStep &+= 1
+    if !Broken.promise(.backoffGrows) { position.backoffStep &+= 1 }
     writeMark()
   }
 

@@ -49,10 +49,15 @@ package struct DeliveryMachine: Sendable {
   var head: HeadArtifact?
   /// Nothing is sent before this moment.
   var notBefore = BootTime(nanoseconds: .min)
+  /// An artifact that couldn't be read isn't tried again before this moment; a wait for the receiver goes on beside it.
+  var readAgain = BootTime(nanoseconds: .min)
+  /// Whether the position is on the disk for certain. What was found at the start may only have been in memory, written
+  /// by a process that was killed: before the next thing is sent it is written anew.
+  var isPositionCertain = true
   var hasPlace = false
   var isAskingForPlace = false
   var isTestWanted = false
-  var isCancelWanted = false
+  package internal(set) var isCancelWanted = false
   var isStopping = false
   var toDrop: Set<UInt64> = []
   /// What people said before the disk was read.
@@ -96,12 +101,14 @@ package struct DeliveryMachine: Sendable {
     case .marked: marked()
     case .markFailed(let reason):
       guard activity == .marking(owed: false) else { return }
+      if Broken.promise(.syncTrust) { return marked() }
       activity = .marking(owed: true)
       diskProblem = reason
       setTimer(now.boot.advanced(milliseconds: DeliveryRules.markWait))
     case .movedAway(let sequence): movedAway(sequence, now)
     case .moveFailed(let sequence, let reason):
       guard activity == .moving(sequence) else { return }
+      if Broken.promise(.moveDone) { return movedAway(sequence, now) }
       diskProblem = reason
       activity = .moveOwed(lastMove ?? .note(reason))
       setTimer(now.boot.advanced(milliseconds: DeliveryRules.markWait))
@@ -123,13 +130,16 @@ package struct DeliveryMachine: Sendable {
   /// Starts whatever is due. Everything is derived from the state, so no event can be forgotten.
   private mutating func advance(_ now: Moment) {
     guard activity == .none else { return }
-    if isStopping { return releasePlace() }
+    if isStopping && !Broken.promise(.stopHolds) { return releasePlace() }
     if isTestWanted && targetProblem == nil {
       isTestWanted = false
       activity = .testing
+      // The place that was asked for, or is there, is used up by the test.
+      hasPlace = false
+      isAskingForPlace = false
       return actions.append(.sendTest)
     }
-    if let sequence = toDrop.first(where: queue.contains) {
+    if let sequence = toDrop.lazy.filter(queue.contains).min() {
       toDrop.remove(sequence)
       return move(
         .setAside(
@@ -137,17 +147,19 @@ package struct DeliveryMachine: Sendable {
           attempts: head?.sequence == sequence ? position.attempts : 0,
           DeliveryVerdict(.refused, message: "Set aside by a person.")), sequence)
     }
-    guard let next = queue.first, !isHeld else {
+    guard let next = Broken.promise(.order) ? queue.all.last : queue.first, !isHeld else {
       setTimer(nil)
       return releasePlace()
     }
     guard head?.sequence == next else {
-      if now.boot < notBefore && diskProblem != nil { return setTimer(notBefore) }
+      if now.boot < readAgain { return setTimer(Broken.promise(.readWakeup) ? nil : readAgain) }
       activity = .opening(next)
       return actions.append(.open(sequence: next))
     }
-    guard position.pendingRemovals.count < Self.mostPendingRemovals else { return }
-    guard now.boot >= notBefore else { return setTimer(notBefore) }
+    guard position.pendingRemovals.count < Self.mostPendingRemovals || Broken.promise(.removalsBounded) else { return }
+    let due = max(notBefore, readAgain)
+    guard now.boot >= due else { return setTimer(Broken.promise(.lostWakeup) ? nil : due) }
+    guard isPositionCertain || Broken.promise(.marksAnew) else { return writeMark() }
     guard hasPlace else {
       if !isAskingForPlace {
         isAskingForPlace = true
@@ -165,7 +177,10 @@ package struct DeliveryMachine: Sendable {
   }
 
   /// Whether something keeps this pipeline from sending until somebody acts.
-  var isHeld: Bool { isPaused || attention != nil || targetProblem != nil }
+  var isHeld: Bool {
+    (isPaused && !Broken.promise(.pauseHolds)) || attention != nil
+      || (targetProblem != nil && !Broken.promise(.targetHolds))
+  }
 
   package var isPaused: Bool { isPausedByCommand || isPausedByConfiguration }
 
@@ -176,14 +191,14 @@ package struct DeliveryMachine: Sendable {
   }
 
   mutating func releasePlace() {
-    guard hasPlace || isAskingForPlace else { return }
+    guard hasPlace || isAskingForPlace, !Broken.promise(.placeReturns) else { return }
     hasPlace = false
     isAskingForPlace = false
     actions.append(.releasePlace)
   }
 
   mutating func writeMark() {
-    activity = .marking(owed: false)
+    activity = Broken.promise(.markBeforeNext) ? .none : .marking(owed: false)
     actions.append(.mark(position))
   }
 
@@ -197,6 +212,7 @@ package struct DeliveryMachine: Sendable {
     timer = nil
     switch activity {
     case .marking(owed: true): writeMark()
+    case .sending where Broken.promise(.oneInFlight): activity = .none
     case .moveOwed(let action):
       switch action {
       case .setAside(let sequence, _, _, _), .moveToCorrupt(let sequence, _): move(action, sequence)

@@ -51,9 +51,10 @@ package struct DeliveryRules: Equatable, Sendable {
 
   /// The wait that a verdict calls for: never shorter than the receiver asked for.
   package func wait(after verdict: DeliveryVerdict, step: UInt32, chance: Double) -> Int64 {
-    let asked = Int64(min(verdict.retryAfterMilliseconds, Self.longestReceiverWait))
+    let most = Broken.promise(.receiverClamp) ? 100 * Self.longestReceiverWait : Self.longestReceiverWait
+    let asked = Broken.promise(.receiverWish) ? 0 : Int64(min(verdict.retryAfterMilliseconds, most))
     var wait = max(backoff(step: step, chance: chance), asked)
-    if verdict.maybeDelivered && !isIdempotent { wait = max(wait, Self.unsureWait) }
+    if verdict.maybeDelivered && !isIdempotent && !Broken.promise(.unsureWaits) { wait = max(wait, Self.unsureWait) }
     return wait
   }
 }

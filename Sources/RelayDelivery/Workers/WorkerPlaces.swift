@@ -82,7 +82,7 @@ package struct WorkerPlaces: Sendable {
     if taken.count >= limit && short > 0 {
       let idle = taken.compactMap { pipeline, since in
         since.map { (pipeline, $0) }
-      }.filter { !leaving.contains($0.0) }.sorted { $0.1 < $1.1 }
+      }.filter { !leaving.contains($0.0) }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }
       for (pipeline, _) in idle.prefix(short) {
         leaving.insert(pipeline)
         decisions.append(.dismiss(pipeline))

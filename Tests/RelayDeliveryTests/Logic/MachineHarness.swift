@@ -18,6 +18,9 @@ struct MachineHarness {
   var savedPause = false
   var marksFail = false
   var movesFail = false
+  var isUnreadable = false
+  /// Places are granted when the test says so.
+  var placesAreShort = false
   /// What is in flight.
   var sending: (number: UInt64, sequence: UInt64, part: UInt32, attempt: UInt32)?
   /// Everything the machine wanted, in order.
@@ -60,8 +63,9 @@ struct MachineHarness {
   private mutating func perform(_ action: DeliveryAction) -> [DeliveryEvent] {
     switch action {
     case .open(let sequence):
+      if isUnreadable { return [.unreadable(sequence: sequence, reason: "input/output error")] }
       return [.opened(.init(sequence: sequence, artifact: artifact(sequence), partCount: artifacts[sequence] ?? 1))]
-    case .requestPlace: return [.placeGranted]
+    case .requestPlace: return placesAreShort ? [] : [.placeGranted]
     case .send(let number, let sequence, let part, let attempt):
       sending = (number, sequence, part, attempt)
       sent.append("\(sequence).\(part)")
