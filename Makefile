@@ -7,10 +7,10 @@ DIST ?= dist
 PROOF = $(SCRATCH)/release/relay-proof
 SWIFT_BUILD = swift build --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --no-color-diagnostics
 
-.PHONY: build run test bench sweep soak sanitize fuzz check format help clean proof bootstrap bootstrap-test
+.PHONY: build run test bench sweep soak sanitize fuzz simulate simulate-broken check format help clean proof bootstrap bootstrap-test
 
 help: ## Lists these commands.
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
 
 build: bootstrap ## Builds a release into dist/, which runs from any folder and without a toolchain.
 	$(SWIFT_BUILD) --configuration release
@@ -46,6 +46,13 @@ sanitize: bootstrap-test ## Runs all tests with address, undefined-behaviour (C)
 
 fuzz: bootstrap-test ## Tries each reader with any bytes for SECONDS (60); TARGET=name for one of them.
 	@scripts/fuzz $(SCRATCH)/fuzz $(or $(SECONDS),60) $(TARGET)
+
+simulate: ## Tries the delivery logic in a simulated world, 10 000 seeds (SEEDS=n, FIRST=k) of it.
+	@$(SWIFT_BUILD) --configuration release --product relay-simulate
+	@$(SCRATCH)/release/relay-simulate --seeds $(or $(SEEDS),10000) --first-seed $(or $(FIRST),1)
+
+simulate-broken: ## Breaks each promise of the delivery logic on purpose and demands that the simulation notices.
+	@scripts/prove-simulation
 
 format: ## Formats all Swift sources.
 	swift format --in-place --recursive --parallel Sources Plugins Tests Fuzz Benchmarks Package.swift

@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// For `make simulate-broken` alone: a build in which a promise can be broken on purpose.
+let broken: [SwiftSetting] = Context.environment["RELAY_BROKEN"] == nil ? [] : [.define("RELAY_BROKEN")]
+
 let strictC: [CSetting] = [
   .unsafeFlags(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"])
 ]
@@ -25,8 +28,8 @@ func library(_ name: String, pkgConfig: String, package: String) -> Target {
 }
 
 /// A module of ours with its tests; `tests` names what the tests need besides the module.
-func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: strict)
+func module(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: strict + more)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -95,13 +98,14 @@ targets += [tests("RelayJSONTests", ["RelayJSON"])]
 // The way of an artifact: what is configured, kept and delivered.
 targets += [
   module("RelayConfig", ["RelayJSON", "RelaySystem"]),
-  module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"]),
+  module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"], broken),
   tests(
     "RelayQueueTests",
     ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "RelayTestSupport", "ScenarioSupport"]),
   module(
     "RelayDelivery",
-    ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"]),
+    ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"],
+    broken),
   module("RelayTemplates", ["RelayJSON"]),
 ]
 targets += [
@@ -162,7 +166,7 @@ targets += [
 // Proof: who judges what became of what was accepted, and what breaks the program to let it judge.
 targets += [
   .target(name: "RelayOracle", path: "Tests/Proof/Oracle", swiftSettings: strict),
-  tests("ProofTests", ["RelayOracle"]),
+  tests("ProofTests", ["RelayOracle", "RelaySimulation", "RelayTestSupport"]),
   .executableTarget(
     name: "relay-proof",
     dependencies: [
@@ -179,6 +183,16 @@ targets += [
     name: "relay-bench", dependencies: ["RelaySystem", "RelayArchive", "RelayQueue", "RelayPipelines"],
     path: "Benchmarks/Program",
     swiftSettings: strict),
+]
+
+// Proof: the delivery logic in a simulated world.
+targets += [
+  .target(
+    name: "RelaySimulation",
+    dependencies: ["RelayOracle", "RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayDelivery"],
+    path: "Tests/Proof/Simulation", exclude: ["kept-seeds.txt"], swiftSettings: strict),
+  .executableTarget(
+    name: "relay-simulate", dependencies: ["RelaySimulation"], path: "Tests/Proof/Simulate", swiftSettings: strict),
 ]
 
 // What holds for the repository as a whole.
@@ -209,6 +223,7 @@ let package = Package(
   products: [
     .executable(name: "relay-host", targets: ["relay-host"]),
     .executable(name: "relay-worker", targets: ["relay-worker"]),
+    .executable(name: "relay-simulate", targets: ["relay-simulate"]),
   ] + plugins.map { .library(name: $0, type: .dynamic, targets: [$0]) },
   targets: targets
 )
