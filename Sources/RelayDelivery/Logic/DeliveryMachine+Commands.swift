@@ -29,7 +29,7 @@ extension DeliveryMachine {
       if case .sending = activity, head?.sequence == sequence { cancel() }
     case .rules(let new): rules = new
     case .target(let problem):
-      if problem == nil && targetProblem != nil { notBefore = min(notBefore, now.boot) }
+      if problem == nil && targetProblem != nil { endWait(now) }
       targetProblem = problem
     case .changed:
       if attention != nil {
@@ -60,8 +60,10 @@ extension DeliveryMachine {
     position.partMisbehaviours = 0
   }
 
-  private mutating func endWait(_ now: Moment) {
-    notBefore = now.boot
+  /// Ends a wait for the receiver or the disk. The spacing between deliveries isn't one: it is what the receiver may
+  /// count on.
+  mutating func endWait(_ now: Moment) {
+    notBefore = max(now.boot, lastDelivery?.advanced(milliseconds: rules.spacing) ?? now.boot)
     readAgain = now.boot
   }
 

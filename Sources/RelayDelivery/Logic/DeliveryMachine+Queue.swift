@@ -17,6 +17,10 @@ extension DeliveryMachine {
     if position.headSequence != 0 && !queue.contains(position.headSequence) { forgetHead() }
     isPositionCertain = found.generation == 0
     notBefore = now.boot.advanced(milliseconds: Broken.promise(.waitSurvives) ? 0 : remainingWait(at: now.wall))
+    // A wait without an attempt before it is the spacing after the last delivery.
+    if position.attempts == 0 && position.backoffStep == 0 {
+      lastDelivery = notBefore.advanced(milliseconds: -rules.spacing)
+    }
     // Delivered, and recovery couldn't take them out.
     for removal in position.pendingRemovals { actions.append(.remove(sequence: removal.sequence)) }
     if position.headPartsDone > 0 {
@@ -30,7 +34,7 @@ extension DeliveryMachine {
       actions.append(.note("The settings have changed since it stopped: it goes on."))
       actions.append(.save(attention: nil, pausedByCommand: pausedByCommand))
       forgiveMisbehaviour()
-      notBefore = now.boot
+      endWait(now)
     } else {
       attention = Broken.promise(.attentionHolds) ? nil : stopped
     }
@@ -113,9 +117,9 @@ extension DeliveryMachine {
     if isDamage {
       // Damage says nothing of the receiver: what waits for that one goes on waiting.
       position.backoffStep = step
-      if notBefore < now.boot.advanced(milliseconds: rules.spacing) { beginWait(rules.spacing, now) }
+      if notBefore < now.boot.advanced(milliseconds: rules.spacing) { beginSpacing(now) }
     } else {
-      beginWait(rules.spacing, now)
+      beginSpacing(now)
     }
     isStateToErase = true
     writeMark()
@@ -141,6 +145,12 @@ extension DeliveryMachine {
     position.attempts = 0
     position.partMisbehaviours = 0
     position.firstAttempt = nil
+  }
+
+  /// The wait after something was delivered or set aside.
+  mutating func beginSpacing(_ now: Moment) {
+    lastDelivery = now.boot
+    beginWait(Broken.promise(.spacing) ? 0 : rules.spacing, now)
   }
 
   mutating func beginWait(_ milliseconds: Int64, _ now: Moment) {

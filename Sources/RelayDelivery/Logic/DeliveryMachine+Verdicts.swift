@@ -85,7 +85,7 @@ extension DeliveryMachine {
       queue.remove(head.sequence)
       complete(head.sequence)
     }
-    beginWait(Broken.promise(.spacing) ? 0 : rules.spacing, now)
+    beginSpacing(now)
     isStateToErase = true
     writeMark()
   }

@@ -49,6 +49,8 @@ package struct DeliveryMachine: Sendable {
   var head: HeadArtifact?
   /// Nothing is sent before this moment.
   var notBefore = BootTime(nanoseconds: .min)
+  /// The last delivery, from which the spacing counts; nil when none is near.
+  var lastDelivery: BootTime?
   /// An artifact that couldn't be read isn't tried again before this moment; a wait for the receiver goes on beside it.
   var readAgain = BootTime(nanoseconds: .min)
   /// Whether the position is on the disk for certain. What was found at the start may only have been in memory, written

@@ -304,6 +304,7 @@ extension SweepScenario {
     prepare: { stage in
       try configure(stage)
       try stage.host.start(environment: stage.faults.environment)
+      _ = stage.waits(10) { File.exists(stage.host.state + "/pipelines/p0/inbox") }
     },
     act: { stage, arm in
       let (artifact, words) = try stage.prepare(0, parts: 1)

@@ -367,4 +367,32 @@ import Testing
     ] { it.handle(event) }
     #expect(it.done.count == before && it.sending != nil)
   }
+
+  @Test(arguments: ["resume", "retry", "settings", "target"])
+  func `whatever ends a wait leaves the spacing between deliveries`(what: String) {
+    var harness = MachineHarness(rules: DeliveryRules(spacing: 5_000, fingerprint: "f"), artifacts: [1: 3])
+    harness.start()
+    harness.answer(.delivered)
+    harness.pass(milliseconds: 1_000)
+    switch what {
+    case "resume": harness.handle(.resume)
+    case "retry": harness.handle(.tryNow)
+    case "settings": harness.handle(.changed)
+    default:
+      harness.handle(.target(problem: "gone"))
+      harness.handle(.target(problem: nil))
+    }
+    #expect(harness.sent == ["1.1"])
+    #expect(harness.wait == 4_000)
+    // Also over a restart, which knows only what is on the disk.
+    harness.crash()
+    harness.handle(.tryNow)
+    #expect(harness.sent == ["1.1"])
+    harness.pass(milliseconds: 4_000)
+    #expect(harness.sent == ["1.1", "1.2"])
+    // A wait after a failure is one that a person may end.
+    harness.answer(.retry)
+    harness.handle(.tryNow)
+    #expect(harness.sent == ["1.1", "1.2", "1.2"])
+  }
 }
