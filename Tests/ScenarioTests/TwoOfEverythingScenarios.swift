@@ -62,6 +62,7 @@ import Testing
         accepted.withLock { $0 += 1 }
       }
     }
+    try host.write("other.txt", "x")
     // While it is there or not, in the middle of a removal or of a delivery: each command ends with an answer.
     let other = { @Sendable () throws -> Void in
       for _ in 0..<15 { _ = try host.run("submit", "comes", host.path + "/other.txt") }
