@@ -10,6 +10,17 @@ package enum ServiceManager {
     _ = relay_notify(address, lines.joined(separator: "\n"))
   }
 
+  /// Whether so many descriptors can still be opened, about. Others may take them in the next moment.
+  package static func hasRoom(forDescriptors wanted: UInt64) -> Bool {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return true }
+    // The kernel gives the lowest number that is free: below it none is.
+    let lowest = dup(0)
+    guard lowest >= 0 else { return false }
+    close(lowest)
+    return UInt64(lowest) + min(wanted, UInt64(limit.rlim_cur) / 4) < UInt64(limit.rlim_cur)
+  }
+
   /// Raises the soft limit of open descriptors to the hard one: each pipeline keeps a few open.
   package static func raiseDescriptorLimit() {
     var limit = rlimit()

@@ -18,6 +18,8 @@ final class ControlServer: Sendable {
   static let mostConnections = 64
   /// How long a connection may say nothing, in milliseconds.
   static let patience: Int64 = 15_000
+  /// Descriptors that connections leave to the deliveries.
+  static let spareDescriptors: UInt64 = 24
 
   typealias Handler = @Sendable (ControlRequest, Files) -> ControlReply
 
@@ -67,6 +69,11 @@ final class ControlServer: Sendable {
   private func accept() {
     let isFull = open.withLock { $0 >= Self.mostConnections }
     guard !isFull else { return pause(milliseconds: 20) }
+    // What is under way needs descriptors to be marked and removed: whoever asks waits until there are some to spare.
+    guard ServiceManager.hasRoom(forDescriptors: Self.spareDescriptors) else {
+      log.log(LogEntry(.warning, "Control connections wait: nearly as many files are open as the limit allows."))
+      return pause(milliseconds: 200)
+    }
     do throws(SystemError) {
       guard let socket = try UnixSocket.accept(listener) else { return }
       try socket.setTimeouts(milliseconds: Self.patience)
