@@ -37,6 +37,8 @@ enum Broken: String {
   case readWakeup
   /// A second between deliveries.
   case spacing
+  /// The spacing stays, whatever ends a wait.
+  case spacingStays
   /// Waits double.
   case backoffGrows
   /// A success resets the backoff.

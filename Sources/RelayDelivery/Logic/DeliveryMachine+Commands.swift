@@ -63,7 +63,8 @@ extension DeliveryMachine {
   /// Ends a wait for the receiver or the disk. The spacing between deliveries isn't one: it is what the receiver may
   /// count on.
   mutating func endWait(_ now: Moment) {
-    notBefore = max(now.boot, lastDelivery?.advanced(milliseconds: rules.spacing) ?? now.boot)
+    let last = Broken.promise(.spacingStays) ? nil : lastDelivery
+    notBefore = max(now.boot, last?.advanced(milliseconds: rules.spacing) ?? now.boot)
     readAgain = now.boot
   }
 

@@ -37,6 +37,8 @@ struct Promises {
   /// What the marks on the disk must say before the next thing goes out.
   var unmarked: (sequence: UInt64, part: UInt32)?
   var sending: Sending?
+  /// Of this process; nothing follows it before the spacing is over, whatever a person says.
+  var lastDelivery: Int64?
   var isHeld = false
   var isReleasedEarly = false
   var isTriedEarly = false
@@ -66,6 +68,7 @@ struct Promises {
 
   mutating func hostDied() {
     sending = nil
+    lastDelivery = nil
     unmarked = nil
     known = []
     late = []

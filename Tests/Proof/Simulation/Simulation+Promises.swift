@@ -40,10 +40,10 @@ extension Simulation {
       pipeline.promises.isPausedByCommand = byCommand
       if !pipeline.promises.hasLoaded { pipeline.promises.pausedEarly = byCommand }
     case .tryNow:
-      pipeline.promises.wait.floor = .min
+      endWait(pipeline)
       if !pipeline.promises.hasLoaded { pipeline.promises.isTriedEarly = true }
     case .target(let problem):
-      if problem == nil && pipeline.machine?.targetProblem != nil { pipeline.promises.wait.floor = .min }
+      if problem == nil && pipeline.machine?.targetProblem != nil { endWait(pipeline) }
     case .testEnded(let passed): if passed && pipeline.promises.isHeld { release(pipeline) }
     case .drop(let sequence):
       guard let artifact = pipeline.artifact(at: sequence) else { return }
@@ -55,9 +55,14 @@ extension Simulation {
     }
   }
 
+  /// A person ends a wait, but never the spacing.
+  private func endWait(_ pipeline: SimulatedPipeline) {
+    pipeline.promises.wait.floor = pipeline.promises.lastDelivery.map { $0 + pipeline.rules.spacing } ?? .min
+  }
+
   private func release(_ pipeline: SimulatedPipeline) {
     pipeline.promises.isHeld = false
-    pipeline.promises.wait.floor = .min
+    endWait(pipeline)
     if !pipeline.promises.hasLoaded { pipeline.promises.isReleasedEarly = true }
   }
 
@@ -79,6 +84,7 @@ extension Simulation {
       pipeline.promises.accepted[sending.artifact.number] = sending.part
       pipeline.promises.unmarked = (sending.sequence, sending.part)
       wait = Promises.Wait()
+      pipeline.promises.lastDelivery = now
       waits(rules.spacing)
       pipeline.promises.longestWait = rules.spacing
     case .refused:
