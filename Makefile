@@ -23,6 +23,7 @@ run: build ## Runs the demo: a daemon, a receiver, three pipelines and some file
 test: bootstrap-test ## Builds and runs all tests.
 	$(SWIFT_BUILD) --build-tests
 	swift test --scratch-path $(SCRATCH) --skip-build --disable-xctest
+	$(SCRATCH)/debug/relay-simulate --seeds 3000
 	$(SCRATCH)/debug/relay-proof sweep --sample 3
 	$(SCRATCH)/debug/relay-proof powercut --sample 4
 	$(SCRATCH)/debug/relay-proof soak --seconds 45
