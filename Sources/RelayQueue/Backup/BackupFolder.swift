@@ -32,7 +32,7 @@ final class BackupFolder {
     self.root = root
     syncsEach = root.mayHaveRemoteWriters
     copy = FileCopy(syncsEach: syncsEach)
-    guard try BackupSide.destination({ () throws(SystemError) in try Self.takeLock(root) }) else {
+    guard try BackupSide.destination({ () throws(SystemError) in try root.descriptor.lockPatiently() }) else {
       throw .busy(path: root.path)
     }
     let names = try BackupSide.destination { () throws(SystemError) in try root.names() }
@@ -48,16 +48,6 @@ final class BackupFolder {
       if !isCutShort { try root.replace(Self.marker, with: Array(mark.utf8)) }
       for name in Self.ours where name != Self.marker { try root.removeTree(name) }
     }
-  }
-
-  /// False when somebody else writes a backup there. A program that is just being started holds copies of this one's
-  /// descriptors, and so a lock that was given up, for a moment longer.
-  private static func takeLock(_ root: Directory) throws(SystemError) -> Bool {
-    for _ in 0..<50 {
-      if try root.descriptor.lock() { return true }
-      usleep(10_000)
-    }
-    return false
   }
 
   /// Puts everything on the disk, then says that it is a backup.

@@ -71,6 +71,8 @@ extension PipelineFolder {
             recovery.problems.append(.notAFolder(path: queue.path + "/" + name))
           }
         } catch {
+          // It has its turn all the same, else what is behind it would leave first and the marks would have it behind them.
+          entries.append(sequence)
           recovery.problems.append(.failed(path: queue.path + "/" + name, error))
         }
       } else {

@@ -104,7 +104,7 @@ package final class StateFolder: Sendable {
 
   static func takeLock(in root: Directory) throws(StateError) -> Descriptor {
     let file = try asState { () throws(SystemError) in try root.openOrCreateFile("lock") }
-    guard try asState({ () throws(SystemError) in try file.lock() }) else {
+    guard try asState({ () throws(SystemError) in try file.lockPatiently() }) else {
       let text = try? file.readAll(limit: 64)
       let pid = text.flatMap { Int64(String(decoding: $0.prefix { $0 != 10 }, as: UTF8.self)) }
       throw .inUse(path: root.path, pid: pid)
