@@ -170,7 +170,8 @@ targets += [
   .executableTarget(
     name: "relay-proof",
     dependencies: [
-      "RelayOracle", "ScenarioSupport", "RelaySystem", "RelayArchive", "RelayTestSupport", "relay-host", "relay-worker",
+      "RelaySimulation", "RelayOracle", "ScenarioSupport", "RelaySystem", "RelayArchive", "RelayTestSupport",
+      "relay-host", "relay-worker",
     ],
     path: "Tests/Proof/Program", swiftSettings: strict),
 ]

@@ -98,12 +98,10 @@ struct Session: Sendable {
       guard case .system(let cause) = error, cause.isMissing else { throw error }
     }
     // Before its first start there is nothing to look at, and looking makes nothing: a folder that is gone again.
-    var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/relay-host-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else {
-      throw .system(SystemError(call: .makeDirectory, code: errno, subject: "a temporary folder"))
-    }
-    defer { rmdir(made) }
-    return try StateFolder.open(String(cString: made), access: .observer)
+    let made: String
+    do throws(SystemError) { made = try Directory.makeTemporary() } catch { throw .system(error) }
+    defer { try? Directory.removeTree(at: made) }
+    return try StateFolder.open(made, access: .observer)
   }
 }
 

@@ -15,12 +15,8 @@ package final class Workshop: Sendable {
 
   package init() throws(Refusal) {
     layout = .ofProcess()
-    var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/relay-host-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else {
-      throw Refusal(SystemError(call: .makeDirectory, code: errno, subject: "a temporary folder"))
-    }
-    store = String(cString: made)
     do throws(SystemError) {
+      store = try Directory.makeTemporary()
       loop = try EventLoop()
       let threads = try WorkThreads("targets", count: 1)
       host = WorkerHost(loop: loop, launcher: layout.launcher)
@@ -34,9 +30,7 @@ package final class Workshop: Sendable {
 
   deinit {
     loop.stop()
-    if let slash = store.lastIndex(of: "/") {
-      try? Directory(String(store[..<slash])).removeTree(String(store[store.index(after: slash)...]))
-    }
+    try? Directory.removeTree(at: store)
   }
 
   /// The targets in the program's own folder and the given ones.

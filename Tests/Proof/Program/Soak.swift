@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RelayOracle
+import RelaySimulation
 import RelaySystem
 import RelayTestSupport
 import ScenarioSupport
@@ -27,7 +28,7 @@ final class Soak {
   }
 
   private let stage: Stage
-  private var chance: SeededGenerator
+  private var chance: SeededChance
   private let pipelines = 4
   /// Its deliveries are spaced; the others follow at once.
   private let spaced = 3
@@ -38,7 +39,7 @@ final class Soak {
 
   init(program: String, seed: UInt64) throws {
     stage = try Stage(program: program)
-    chance = SeededGenerator(seed)
+    chance = SeededChance(seed: seed)
   }
 
   func run(seconds: Int) throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Chance that is the same for the same seed, on every machine.
-package struct SeededChance: Sendable {
+package struct SeededChance: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   package init(seed: UInt64) {
