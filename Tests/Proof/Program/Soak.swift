@@ -46,7 +46,8 @@ final class Soak {
     let start = monotonicSeconds()
     repeat {
       let left = start + Double(seconds) - monotonicSeconds()
-      try round(isBrutal: sum.rounds % 2 == 0, seconds: max(4, min(25, left - 8)))
+      // Also a short soak has a round of each kind.
+      try round(isBrutal: sum.rounds % 2 == 0, seconds: max(4, min(25, Double(seconds) / 4, left - 8)))
       sum.rounds += 1
       sum.seconds = Int(monotonicSeconds() - start)
       say(
