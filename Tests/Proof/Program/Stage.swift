@@ -168,7 +168,8 @@ final class Stage: Sendable {
       let pipeline = owner(part.artifact)
       if let former = last[pipeline] {
         if request.begun < former.at { note(.overlapped(pipeline: pipeline)) }
-        if pipeline == spacedPipeline, former.isTaken {
+        // After an answer that was lost comes a retry, which has a wait of its own.
+        if pipeline == spacedPipeline, former.isTaken, !former.isAnswerLost {
           note(.gap(pipeline: pipeline, milliseconds: Int(request.begun - former.at)))
         }
       }
