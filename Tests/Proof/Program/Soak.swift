@@ -112,6 +112,10 @@ final class Soak {
     terms.spacing = Self.spacing - 2
     // The first look is at a daemon without workers; each one takes some.
     terms.descriptors = 48
+    // Two seconds are counted in ticks of ten milliseconds: a few of them say nothing.
+    terms.idleLoad = 0.05
+    // And a daemon that has just started has not used most of what it will.
+    terms.residentBytes = 32 << 20
     let oracle = stage.oracle(terms)
     let violations = oracle.verdict()
     for violation in violations { say("  \(violation)") }
