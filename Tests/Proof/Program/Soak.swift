@@ -91,10 +91,7 @@ final class Soak {
     while monotonicSeconds() < end {
       pause(milliseconds: Int.random(in: 100...900, using: &chance))
       if isBrutal { try breakSomething() } else { try meddle() }
-      if !ProcessTable.runs(stage.host.pid) {
-        sum.violations.append(Violation(.goesOn, "the daemon ended by itself: \(stage.host.log.suffix(2000))"))
-        try stage.host.launch(environment: stage.faults.environment)
-      }
+      if !ProcessTable.runs(stage.host.pid) { try begunAgain() }
     }
     isRoundOver.withLock { $0 = true }
     _ = eventually(within: 60) { submitters.withLock { $0 == 0 } }
@@ -124,6 +121,18 @@ final class Soak {
     sum.accepted += oracle.counts.acknowledged
     sum.delivered += oracle.counts.accepted
     sum.repeats += oracle.counts.repeats
+  }
+
+  /// The daemon has ended by itself: it may decline to start while its calls fail, but never crash.
+  private func begunAgain() throws {
+    let end = stage.host.ended(within: 1)
+    let isRefusal = if case .exited? = end { stage.faults.struck > 0 } else { false }
+    if !isRefusal {
+      say("  the daemon ended by itself: \(end?.words ?? "gone"); \(stage.host.log.suffix(2000))")
+      sum.violations.append(Violation(.goesOn, "the daemon ended by itself"))
+      try keep()
+    }
+    try stage.host.launch(environment: stage.faults.environment)
   }
 
   /// All faults stop; everything that is owed leaves.
