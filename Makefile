@@ -26,7 +26,7 @@ test: bootstrap-test ## Builds and runs all tests.
 	$(SCRATCH)/debug/relay-simulate --seeds 3000
 	$(SCRATCH)/debug/relay-proof sweep --sample 3
 	$(SCRATCH)/debug/relay-proof powercut --sample 4
-	$(SCRATCH)/debug/relay-proof soak --seconds 45
+	$(SCRATCH)/debug/relay-proof soak --seconds 45 --seed 6197
 
 check: bootstrap-test build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
 	@scripts/check $(DIST)
