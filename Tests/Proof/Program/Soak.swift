@@ -168,11 +168,13 @@ final class Soak {
         let pipeline = Int.random(in: 0..<12) == 0 ? spaced : .random(in: 0..<pipelines - 1)
         _ = try? stage.submit(
           pipeline, parts: .random(in: 1...3), bytes: [20, 300, 4096, 60_000].randomElement() ?? 20)
+        // Waits for nothing: people and programs hand over at moments of their own.
         usleep(.random(in: 0...microseconds))
       }
     }
   }
 
+  /// Waits for nothing: picks the moments at which things break, and the time over which idleness is measured.
   private func pause(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
 
   /// Keeps what a violation can be understood from.
