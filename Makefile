@@ -23,7 +23,7 @@ run: build ## Runs the demo: a daemon, a receiver, three pipelines and some file
 test: bootstrap-test ## Builds and runs all tests.
 	$(SWIFT_BUILD) --build-tests
 	swift test --scratch-path $(SCRATCH) --skip-build --disable-xctest
-	$(SCRATCH)/debug/relay-simulate --seeds 3000
+	$(SCRATCH)/debug/relay-proof simulate --seeds 3000
 	$(SCRATCH)/debug/relay-proof sweep --sample 3
 	$(SCRATCH)/debug/relay-proof powercut --sample 4
 	$(SCRATCH)/debug/relay-proof soak --seconds 45 --seed 6197
@@ -48,9 +48,8 @@ sanitize: bootstrap-test ## Runs all tests with address, undefined-behaviour (C)
 fuzz: bootstrap-test ## Tries each reader with any bytes for SECONDS (60); TARGET=name for one of them.
 	@scripts/fuzz $(SCRATCH)/fuzz $(or $(SECONDS),60) $(TARGET)
 
-simulate: ## Tries the delivery logic in a simulated world, 10 000 seeds (SEEDS=n, FIRST=k) of it.
-	@$(SWIFT_BUILD) --configuration release --product relay-simulate
-	@$(SCRATCH)/release/relay-simulate --seeds $(or $(SEEDS),10000) --first-seed $(or $(FIRST),1)
+simulate: proof ## Tries the delivery logic in a simulated world, 10 000 seeds (SEEDS=n, FIRST=k) of it.
+	@$(PROOF) simulate --seeds $(or $(SEEDS),10000) --first-seed $(or $(FIRST),1)
 
 simulate-broken: ## Breaks each promise of the delivery logic on purpose and demands that the simulation notices.
 	@scripts/prove-simulation

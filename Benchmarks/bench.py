@@ -26,14 +26,15 @@ import throughput
 from harness import Daemon, FastReceiver
 
 FIGURES = {
-    # Before what deletes much: on ext4 each new file looks through the inodes that were deleted within the last minute.
+    # Single moments first, and commits before what deletes much: on ext4 each new file looks through the inodes that were deleted
+    # within the last minute, and what was deleted goes on being written for a while.
+    "latency": latency.latency,
+    "neighbours": neighbours.neighbours,
     "commits": throughput.commits,
     "parts": throughput.parts,
     "large": large.large,
     "backlog": scale.backlog,
     "idle": scale.idle,
-    "neighbours": neighbours.neighbours,
-    "latency": latency.latency,
 }
 
 

@@ -5,7 +5,9 @@ import Testing
 
 @Suite struct `The simulated world` {
   private static func found(by seed: UInt64) -> String? {
-    SimulationRun(seed: seed).violations.first.map { "seed \(seed): \($0); replay: relay-simulate --seed \(seed)" }
+    SimulationRun(seed: seed).violations.first.map {
+      "seed \(seed): \($0); replay: relay-proof simulate --seed \(seed)"
+    }
   }
 
   @Test func `keeps every promise over some hundred seeds`() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if RELAY_BROKEN
-  import Glibc
+  import RelayQueue
 #endif
 
 /// Promises of the machine that can be broken on purpose, to prove that the simulation notices (`make simulate-broken`).
@@ -98,6 +98,6 @@ enum Broken: String {
   }
 
   #if RELAY_BROKEN
-    private static let chosen = getenv("RELAY_BREAK").flatMap { Self(rawValue: String(cString: $0)) }
+    private static let chosen = BrokenPromise.name.flatMap(Self.init)
   #endif
 }

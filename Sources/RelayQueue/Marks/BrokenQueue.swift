@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#if RELAY_BROKEN
-  import Glibc
-#endif
 
 /// Promises of marks and manifests that can be broken on purpose, to prove that the simulation notices (`make simulate-broken`).
 ///
@@ -28,6 +25,6 @@ enum BrokenQueue: String {
   }
 
   #if RELAY_BROKEN
-    private static let chosen = getenv("RELAY_BREAK").flatMap { Self(rawValue: String(cString: $0)) }
+    private static let chosen = BrokenPromise.name.flatMap(Self.init)
   #endif
 }

@@ -7,8 +7,9 @@ import ScenarioSupport
 /// The command line of the proofs.
 enum ProofCommand {
   static let usage = """
-    usage: relay-proof sweep|powercut|soak [--program PATH] [--seconds N] [--seed S] [--record FILE]
+    usage: relay-proof sweep|powercut|soak|simulate [--program PATH] [--seconds N] [--seed S] [--record FILE]
                        [--scenario NAME] [--effect NAME] [--at N] [--sample N] [--lanes N]
+                       [--seeds N] [--first-seed K] [--steps M] [--until-found true]
 
       sweep   each scenario is broken at each of its durable, network and process calls: killed, with errors, cut short
               --sample 20 tries about twenty points of each; --scenario deliver --effect kill --at 7 plays one again
@@ -17,6 +18,9 @@ enum ProofCommand {
 
       soak      hands artifacts over for --seconds N while the daemon is killed, its calls fail, clocks jump and receivers
                 make trouble; --seed S repeats the choices, --record FILE adds a line to a table
+
+      simulate  plays the delivery logic in --seeds N simulated worlds from --first-seed K on, --steps M long each;
+                --seed S plays one and prints its history, --until-found true ends at the first that finds something
 
     example: relay-proof sweep --program dist/bin/relay-host
 
@@ -34,6 +38,7 @@ enum ProofCommand {
       case "sweep": return try sweep(options, SweepScenario.all)
       case "soak": return try soak(options)
       case "powercut": return try powerCut(options)
+      case "simulate": return simulate(options)
       default: return wrong("what is to be done?")
       }
     } catch {
@@ -76,6 +81,15 @@ enum ProofCommand {
     }
     say(violations == 0 ? "violations 0" : "violations \(violations)")
     return violations == 0 ? 0 : 1
+  }
+
+  private static func simulate(_ options: [String: String]) -> Int32 {
+    var simulate = Simulate()
+    simulate.first = options["first-seed"].flatMap { UInt64($0) } ?? simulate.first
+    simulate.count = options["seeds"].flatMap { UInt64($0) } ?? simulate.count
+    simulate.steps = options["steps"].flatMap { Int($0) } ?? simulate.steps
+    simulate.endsWhenFound = options["until-found"] == "true"
+    return options["seed"].flatMap { UInt64($0) }.map(simulate.replay) ?? simulate.run()
   }
 
   private static func soak(_ options: [String: String]) throws -> Int32 {
