@@ -35,9 +35,10 @@ extension DeliveryMachine {
       delivered(head, now)
       record(head, part, attempt, verdict, nextAttempt: nil)
     case .retry, .none, .cancelled:
+      let before = actions.count
       tryAgain(head, verdict, now)
       let waits = attention == nil && activity == .marking(owed: false)
-      record(head, part, attempt, verdict, nextAttempt: waits ? position.nextAttempt : nil)
+      record(head, part, attempt, verdict, nextAttempt: waits ? position.nextAttempt : nil, at: before)
     case .refused:
       position.rowMisbehaviours = 0
       record(head, part, attempt, verdict, nextAttempt: nil)
@@ -60,11 +61,14 @@ extension DeliveryMachine {
     releasePlace()
   }
 
+  /// Asks for the record of an attempt. It stands before whatever takes the artifact away, and its names with it.
   private mutating func record(
-    _ head: HeadArtifact, _ part: UInt32, _ attempt: UInt32, _ verdict: DeliveryVerdict, nextAttempt: WallTime?
+    _ head: HeadArtifact, _ part: UInt32, _ attempt: UInt32, _ verdict: DeliveryVerdict, nextAttempt: WallTime?,
+    at place: Int? = nil
   ) {
-    actions.append(
-      .record(sequence: head.sequence, part: part, attempt: attempt, verdict, nextAttempt: nextAttempt))
+    actions.insert(
+      .record(sequence: head.sequence, part: part, attempt: attempt, verdict, nextAttempt: nextAttempt),
+      at: min(place ?? actions.count, actions.count))
   }
 
   private mutating func delivered(_ head: HeadArtifact, _ now: Moment) {

@@ -127,6 +127,7 @@ import Testing
     it.pass(milliseconds: 1000)
     #expect(it.sent == ["1.1", "2.1"])
     #expect(it.marked.completedThrough == 1)
+    #expect(it.recordsTooLate == 0)
   }
 
   @Test func `needs attention stops this pipeline until a person acts, over restarts too`() {
@@ -187,6 +188,7 @@ import Testing
     }
     #expect(it.machine.attention?.code == "delivery.target-misbehaves")
     #expect(it.artifacts.keys.sorted() == [2, 3])
+    #expect(it.recordsTooLate == 0)
   }
 
   @Test func `a target that was resumed begins with a clean record`() {

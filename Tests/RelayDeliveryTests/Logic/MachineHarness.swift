@@ -26,6 +26,8 @@ struct MachineHarness {
   /// Everything the machine wanted, in order.
   var done: [DeliveryAction] = []
   var sent: [String] = []
+  /// Records that were asked for when their artifact, and with it what it is called, was gone.
+  var recordsTooLate = 0
 
   init(rules: DeliveryRules = DeliveryRules(fingerprint: "f"), artifacts: [UInt64: UInt32] = [:]) {
     machine = DeliveryMachine(rules: rules)
@@ -69,6 +71,7 @@ struct MachineHarness {
     case .send(let number, let sequence, let part, let attempt):
       sending = (number, sequence, part, attempt)
       sent.append("\(sequence).\(part)")
+    case .record(let sequence, _, _, _, _): if artifacts[sequence] == nil { recordsTooLate += 1 }
     case .mark(let position):
       if marksFail { return [.markFailed(reason: "disk full")] }
       marked = position
