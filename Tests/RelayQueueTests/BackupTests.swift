@@ -166,13 +166,13 @@ import Testing
       try fill(state)
       let scans = try state.pipeline("scans")
       try scans.queue.replace("0000000009", with: [1])
-      #expect(symlink("/etc/passwd", scans.queue.path + "/0000000004/link") == 0)
+      #expect(symlink("/etc/passwd", scans.queuePath + "/0000000004/link") == 0)
       let held = try scans.subfolder("inbox").createFile("growing.pdf")
       try held.write(Array("half".utf8))
       let manifest = try backUp(state, to: folder.path + "/backup")
       #expect(
         Set(manifest.pipelines.last?.leftOut ?? []) == [
-          scans.queue.path + "/0000000009", scans.queue.path + "/0000000004/link",
+          scans.queuePath + "/0000000009", scans.queuePath + "/0000000004/link",
           scans.folder.path + "/inbox/growing.pdf",
         ])
       #expect(manifest.pipelines.last?.queued == 3)

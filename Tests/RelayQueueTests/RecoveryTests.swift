@@ -20,7 +20,7 @@ import Testing
     try withFolder { folder in
       let pipeline = try StateFolder.open(folder.path).pipeline("scans")
       for text in ["one", "two"] { try submit([text], to: pipeline) }
-      let first = "\(pipeline.queue.path)/0000000001"
+      let first = "\(pipeline.queuePath)/0000000001"
       try FaultDoor.with([Fault(.status, on: first, .fails(EIO))]) {
         let recovery = try pipeline.recover()
         #expect(recovery.sequences == [1, 2])
@@ -43,7 +43,7 @@ import Testing
   @Test func `deletion that was begun is finished`() throws {
     try withPipeline { pipeline in
       for _ in 0..<2 { try submit(["x"], to: pipeline) }
-      FaultDoor.with([Fault(.unlink, on: pipeline.queue.path + "/.trash-0000000001", .fails(EIO))]) {
+      FaultDoor.with([Fault(.unlink, on: pipeline.queuePath + "/.trash-0000000001", .fails(EIO))]) {
         do { try pipeline.remove(1) } catch { Issue.record(error) }
       }
       #expect(try pipeline.queue.names() == [".trash-0000000001", "0000000002"])
@@ -84,7 +84,7 @@ import Testing
   @Test func `junk is reported and left alone`() throws {
     try withPipeline { pipeline in
       try submit(["a"], to: pipeline)
-      let queue = pipeline.queue
+      let queue = try pipeline.queue
       let long = String(repeating: "n", count: 255)
       for name in ["stray", ".hidden", "1", "00000000002", "000000000x", "99999999999999999999", long] {
         try queue.makeFolder(name)
@@ -141,7 +141,7 @@ import Testing
       let again = try reopened(pipeline)
       let start = BootTime.now
       // Any part or manifest that was opened would fail.
-      let recovery = try FaultDoor.with([Fault(.open, on: pipeline.queue.path + "/0", .fails(EMFILE))]) {
+      let recovery = try FaultDoor.with([Fault(.open, on: pipeline.queuePath + "/0", .fails(EMFILE))]) {
         try again.recover()
       }
       print("recovered 100000 in \(BootTime.now.milliseconds(since: start)) ms")
@@ -191,15 +191,16 @@ import Testing
     try withPipeline { pipeline in
       try submit(["first", "second"], to: pipeline)
       let artifact = try pipeline.openArtifact(1)
+      let artifactPath = try artifact.folder.path
       try artifact.folder.replace(part, with: Array("SECOND".utf8))
       let open = try artifact.openPart(2)
       #expect(throws: ArtifactDamage.partContent(file: part)) { try artifact.verifyPart(2, open) }
       try artifact.folder.remove(part)
       #expect(throws: ArtifactDamage.partMissing(file: part)) { try artifact.openPart(2) }
-      #expect(symlink("000001-part_1.txt", artifact.folder.path + "/" + part) == 0)
+      #expect(symlink("000001-part_1.txt", artifactPath + "/" + part) == 0)
       #expect(throws: ArtifactDamage.partNotAFile(file: part)) { try artifact.openPart(2) }
       try artifact.folder.remove(part)
-      #expect(mkfifo(artifact.folder.path + "/" + part, 0o600) == 0)
+      #expect(mkfifo(artifactPath + "/" + part, 0o600) == 0)
       #expect(throws: ArtifactDamage.self) { try artifact.openPart(2) }
       #expect(throws: ArtifactDamage.self) { try artifact.openPart(0) }
       #expect(throws: ArtifactDamage.self) { try artifact.openPart(3) }
@@ -210,7 +211,7 @@ import Testing
     try withPipeline { pipeline in
       try submit(["x"], to: pipeline)
       for (call, code) in [(SystemCall.open, EMFILE), (.open, EACCES), (.read, EIO), (.status, EIO)] {
-        FaultDoor.with([Fault(call, on: pipeline.queue.path + "/0000000001", .fails(code))]) {
+        FaultDoor.with([Fault(call, on: pipeline.queuePath + "/0000000001", .fails(code))]) {
           let found = RelayQueueTests.damage(of: pipeline, 1)
           #expect(found?.isDamage == false)
         }

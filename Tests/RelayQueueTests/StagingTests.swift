@@ -169,7 +169,7 @@ import Testing
       var committed = 0
       for after in 0..<40 {
         var outcome: Result<CommittedArtifact, any Error>?
-        FaultDoor.with([Fault(call, on: pipeline.queue.path, .fails(code), after: after, times: 1)]) {
+        FaultDoor.with([Fault(call, on: pipeline.queuePath, .fails(code), after: after, times: 1)]) {
           outcome = Result {
             let staged = try pipeline.stage()
             try staged.addPart(name: "x", from: source)
@@ -239,17 +239,17 @@ import Testing
 
   @Test func `the reserve of the disk is not given away`() throws {
     try withPipeline { pipeline in
-      #expect(throws: QueueError.diskFull(path: pipeline.queue.path)) {
+      #expect(throws: QueueError.diskFull(path: pipeline.queuePath)) {
         try pipeline.stage(limits: QueueLimits(freeBytes: .max))
       }
-      #expect(throws: QueueError.diskFull(path: pipeline.queue.path)) {
+      #expect(throws: QueueError.diskFull(path: pipeline.queuePath)) {
         try pipeline.stage(limits: QueueLimits(freeInodes: .max - 1))
       }
       let left = try pipeline.queue.spaceLeft().bytes
       let staged = try pipeline.stage(limits: QueueLimits(freeBytes: left / 2))
       let huge = try pipeline.folder.createFile("huge")
       try huge.truncate(to: Int64(left / 4 * 3))
-      #expect(throws: QueueError.diskFull(path: pipeline.queue.path)) { try staged.addPart(name: "huge", from: huge) }
+      #expect(throws: QueueError.diskFull(path: pipeline.queuePath)) { try staged.addPart(name: "huge", from: huge) }
     }
   }
 
@@ -275,7 +275,7 @@ import Testing
       let source = try file("x", in: pipeline.folder)
       FaultDoor.with([
         Fault(.syncFileSystem, on: String(pipeline.folder.path.dropLast("/pipelines/scans".count)), .fails(EIO)),
-        Fault(.sync, on: pipeline.queue.path, .fails(EIO)),
+        Fault(.sync, on: pipeline.queuePath, .fails(EIO)),
       ]) {
         #expect(throws: QueueError.self) {
           let staged = try pipeline.stage()

@@ -43,11 +43,11 @@ final class PipelineCopy {
     self.folder = folder
     self.writer = writer
     scratch = try ScratchList(in: writer.target.root)
-    var places: [Place: Directory] = [.queue: source.queue]
-    for place in Place.allCases where place != .queue {
+    var places: [Place: Directory] = [:]
+    for place in Place.allCases {
       do { places[place] = try source.subfolder(place.rawValue) } catch {
         // One that only the owner would make.
-        guard error.isMissing else { throw .source(error) }
+        guard error.isMissing, place != .queue else { throw .source(error) }
       }
     }
     self.places = places

@@ -5,7 +5,8 @@ import Synchronization
 
 /// The file `marks`: four slots of one page each, written in turn and never the one that holds the newest record.
 ///
-/// All its blocks are on the disk from the beginning, so a full disk can't stop a mark. After a failed write the record
+/// All its blocks are on the disk from the beginning, so a full disk can't stop a mark. The file is open only while a record is
+/// written: ten thousand pipelines would need as many descriptors. After a failed write the record
 /// may or may not come to light at the next start; what it says did happen, so both are right.
 package final class Marks: Sendable {
   static let fileName = "marks"
@@ -13,19 +14,19 @@ package final class Marks: Sendable {
   static let size = slots * MarkRecord.slotSize
 
   /// nil for somebody who only looks.
-  private let file: Descriptor?
+  private let folder: Directory?
   private let committer: Committer
   private let state: Mutex<MarkSlots>
 
-  private init(_ file: Descriptor, _ committer: Committer, newest: (slot: Int, record: MarkRecord)?) {
-    self.file = file
+  private init(_ folder: Directory, _ committer: Committer, newest: (slot: Int, record: MarkRecord)?) {
+    self.folder = folder
     self.committer = committer
     state = Mutex(MarkSlots(found: newest))
   }
 
   /// Marks to look at; every write fails.
   init(readOnly record: MarkRecord, _ committer: Committer) {
-    file = nil
+    folder = nil
     self.committer = committer
     state = Mutex(MarkSlots(found: (0, record)))
   }
@@ -37,8 +38,12 @@ package final class Marks: Sendable {
   ///
   /// The callback runs on the committer's thread, or on this one when the write itself failed.
   package func write(_ record: MarkRecord, then: @escaping @Sendable (Result<Void, CommitError>) -> Void) {
-    guard let file else {
-      return then(.failure(.notSynced(SystemError(call: .write, code: EBADF, subject: Self.fileName))))
+    let file: Descriptor
+    do throws(SystemError) {
+      guard let folder else { throw SystemError(call: .write, code: EBADF, subject: Self.fileName) }
+      file = try folder.openFile(Self.fileName, writable: true)
+    } catch {
+      return then(.failure(.notSynced(error)))
     }
     guard let found = state.withLock({ $0.unconfirmed }) else { return write(record, file, then: then) }
     put(found.record, found.slot, file) { [self] result in
@@ -87,8 +92,6 @@ package final class Marks: Sendable {
     guard record.pendingRemovals.count <= MarkRecord.mostPendingRemovals else {
       throw SystemError(call: .write, code: EINVAL, subject: file.path)
     }
-    // Somebody removed the file: what is written to it now would be gone with this process.
-    guard try file.status().links > 0 else { throw SystemError(call: .write, code: ENOENT, subject: file.path) }
     guard let taken = state.withLock({ $0.begin(record) }) else {
       throw SystemError(call: .write, code: EBUSY, subject: file.path)
     }
@@ -111,7 +114,8 @@ extension Marks {
       file = try folder.openFile(fileName, writable: true)
     } catch {
       guard error.code == ENOENT else { throw error }
-      return (Marks(try create(in: folder), committer, newest: nil), .missing)
+      try create(in: folder)
+      return (Marks(folder, committer, newest: nil), .missing)
     }
     let bytes = try readSlots(of: file)
     let found = newest(in: bytes)
@@ -120,12 +124,13 @@ extension Marks {
         // Cut, but a record is left: put the missing blocks back, so that the reserve is whole again.
         try file.write([UInt8](repeating: 0, count: size - bytes.count), at: Int64(bytes.count))
         try file.sync()
-        return (Marks(file, committer, newest: found), .mended(file.path))
+        return (Marks(folder, committer, newest: found), .mended(file.path))
       }
-      return (Marks(file, committer, newest: found), .good)
+      return (Marks(folder, committer, newest: found), .good)
     }
     let aside = try DamagedFile.setAside(fileName, in: folder)
-    return (Marks(try create(in: folder), committer, newest: nil), .setAside(aside))
+    try create(in: folder)
+    return (Marks(folder, committer, newest: nil), .setAside(aside))
   }
 
   /// The newest record of a file that nobody writes, without making or changing anything.
@@ -138,9 +143,8 @@ extension Marks {
     }
   }
 
-  private static func create(in folder: Directory) throws(SystemError) -> Descriptor {
+  private static func create(in folder: Directory) throws(SystemError) {
     try folder.replace(fileName, with: [UInt8](repeating: 0, count: size))
-    return try folder.openFile(fileName, writable: true)
   }
 
   private static func readSlots(of file: Descriptor) throws(SystemError) -> [UInt8] {

@@ -7,6 +7,7 @@ extension PipelineFolder {
   @discardableResult
   package func measure() throws(SystemError) -> QueueTotals {
     try loadBooks()
+    let queue = try queue
     let names = try books.withLock { (books: inout QueueBooks) throws(SystemError) in
       books.beginMeasuring()
       return try queue.rawNames()

@@ -45,6 +45,7 @@ extension PipelineFolder {
   /// Accepted bytes are never deleted: where marks and queue disagree, the artifact goes to `corrupt/`.
   package func recover() throws(SystemError) -> Recovery {
     // What is seen now may only be in memory, moved by a process that was killed: what is built on it must not outlast it.
+    let queue = try queue
     try queue.sync()
     for name in ["refused", "corrupt"] { try subfolder(name).sync() }
     try loadBooks()
@@ -59,7 +60,7 @@ extension PipelineFolder {
         if removeIfAbandoned(name, &recovery) { recovery.inStaging += 1 }
       } else if name.hasPrefix(SequenceName.trashPrefix) {
         do throws(SystemError) { try removeTrash(name, in: queue) } catch {
-          recovery.problems.append(.failed(path: queue.path + "/" + name, error))
+          recovery.problems.append(.failed(path: queuePath + "/" + name, error))
         }
       } else if let sequence = SequenceName.parse(name) {
         do throws(SystemError) {
@@ -68,15 +69,15 @@ extension PipelineFolder {
           if status.kind == .folder {
             entries.append(sequence)
           } else {
-            recovery.problems.append(.notAFolder(path: queue.path + "/" + name))
+            recovery.problems.append(.notAFolder(path: queuePath + "/" + name))
           }
         } catch {
           // It has its turn all the same, else what is behind it would leave first and the marks would have it behind them.
           entries.append(sequence)
-          recovery.problems.append(.failed(path: queue.path + "/" + name, error))
+          recovery.problems.append(.failed(path: queuePath + "/" + name, error))
         }
       } else {
-        recovery.problems.append(.unknownName(path: queue.path + "/" + name))
+        recovery.problems.append(.unknownName(path: queuePath + "/" + name))
       }
     }
     finishTrashOfRefused(&recovery)
@@ -89,7 +90,7 @@ extension PipelineFolder {
   }
 
   private func path(_ raw: [CChar]) -> String {
-    queue.path + "/" + String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    queuePath + "/" + String(decoding: raw.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// True when its writer lives. The lock is held until the folder is gone.
@@ -97,7 +98,7 @@ extension PipelineFolder {
     do throws(SystemError) {
       guard let status = try queue.status(of: name) else { return false }
       guard status.kind == .folder else {
-        recovery.problems.append(.unknownName(path: queue.path + "/" + name))
+        recovery.problems.append(.unknownName(path: queuePath + "/" + name))
         return false
       }
       let folder = try queue.folder(name)
@@ -106,7 +107,7 @@ extension PipelineFolder {
       guard try queue.status(of: name)?.inode == folder.descriptor.status().inode else { return false }
       try queue.removeTree(name)
     } catch {
-      if error.code != ENOENT { recovery.problems.append(.failed(path: queue.path + "/" + name, error)) }
+      if error.code != ENOENT { recovery.problems.append(.failed(path: queuePath + "/" + name, error)) }
     }
     return false
   }
@@ -142,7 +143,7 @@ extension PipelineFolder {
         do throws(SystemError) { folder = try queue.folder(name) } catch { throw .unreadable(error) }
         if try Self.readManifest(in: folder).artifactID == pending.artifactID {
           do throws(CommitError) { try remove(sequence) } catch {
-            recovery.problems.append(.failed(path: queue.path + "/" + name, error.cause))
+            recovery.problems.append(.failed(path: queuePath + "/" + name, error.cause))
             return false
           }
           return true
@@ -151,7 +152,7 @@ extension PipelineFolder {
       } catch {
         if case .unreadable(let cause) = error {
           if cause.code == ENOENT { return true }
-          recovery.problems.append(.failed(path: queue.path + "/" + name, cause))
+          recovery.problems.append(.failed(path: queuePath + "/" + name, cause))
           return false
         }
         reason = "the marks say it was delivered, but \(error.message)"
@@ -164,7 +165,7 @@ extension PipelineFolder {
     } catch  where error.code == ENOENT {
       return true
     } catch {
-      recovery.problems.append(.failed(path: queue.path + "/" + name, error))
+      recovery.problems.append(.failed(path: queuePath + "/" + name, error))
       return false
     }
   }

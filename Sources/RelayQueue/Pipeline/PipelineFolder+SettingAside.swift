@@ -19,7 +19,7 @@ extension PipelineFolder {
 
   private func move(_ sequence: UInt64, to place: String, _ reason: SetAsideReason) throws(SystemError) {
     let name = SequenceName.name(sequence)
-    let target = try subfolder(place)
+    let (queue, target) = (try queue, try subfolder(place))
     let size = sizeIfMeasured(sequence)
     try books.withLock { (books: inout QueueBooks) throws(SystemError) in
       if let entry = try queue.status(of: name) {
@@ -27,10 +27,10 @@ extension PipelineFolder {
         if entry.kind == .folder {
           try? queue.folder(name).replace(SetAsideReason.fileName, with: reason.bytes())
         }
-        try renameToFreeName(name, to: target)
+        try Self.rename(name, from: queue, toFreeNameIn: target)
         books.departed(sequence, size)
       } else if try target.status(of: name) == nil {
-        throw SystemError(call: .rename, code: ENOENT, subject: queue.path + "/" + name)
+        throw SystemError(call: .rename, code: ENOENT, subject: queuePath + "/" + name)
       }
       // The new place first: after a crash in between it is at least in one.
       try target.sync()
@@ -39,7 +39,9 @@ extension PipelineFolder {
   }
 
   /// The name may be taken, by what lay under the same number before the marks were lost.
-  private func renameToFreeName(_ name: String, to target: Directory) throws(SystemError) {
+  private static func rename(
+    _ name: String, from queue: Directory, toFreeNameIn target: Directory
+  ) throws(SystemError) {
     for attempt in 1...1000 {
       do {
         return try queue.rename(name, to: target, as: attempt == 1 ? name : "\(name)-\(attempt)", exclusive: true)
@@ -64,6 +66,8 @@ extension PipelineFolder {
   package func takeOut(_ sequence: UInt64, then: @escaping @Sendable (Result<Void, CommitError>) -> Void) {
     let trash = Self.trashName(sequence)
     let size = sizeIfMeasured(sequence)
+    let queue: Directory
+    do throws(SystemError) { queue = try self.queue } catch { return then(.failure(.stepFailed(error))) }
     // Left by a deletion that was cut short; the new one needs the name.
     try? queue.removeTree(trash)
     let request = CommitRequest(parents: [queue]) { [self] () throws(SystemError) in

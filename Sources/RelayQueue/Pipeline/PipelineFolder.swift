@@ -7,7 +7,7 @@ import Synchronization
 package final class PipelineFolder: Sendable {
   package let id: String
   package let folder: Directory
-  package let queue: Directory
+  private let openQueue = Mutex(OpenFolder())
   package let marks: Marks
   /// What was found of the marks when the folder was opened.
   package let marksFinding: FileFinding
@@ -25,13 +25,13 @@ package final class PipelineFolder: Sendable {
     self.committer = committer
     do throws(SystemError) {
       folder = try makes ? parent.ensureFolder(id) : parent.folder(id)
-      queue = try makes ? folder.ensureFolder("queue") : folder.folder("queue")
       if makes {
-        for name in Self.subfolders where name != "queue" { _ = try folder.ensureFolder(name) }
+        for name in Self.subfolders { _ = try folder.ensureFolder(name) }
         (marks, marksFinding) = try Marks.open(in: folder, committer: committer)
       } else {
         marks = Marks(readOnly: try Marks.read(in: folder), committer)
         marksFinding = .good
+        _ = try folder.folder("queue")
       }
       stateFile = PipelineStateFile(in: folder)
       deliveryLog = DeliveryLog(in: folder)
@@ -45,8 +45,30 @@ package final class PipelineFolder: Sendable {
     try TargetState.open(in: folder, committer: committer)
   }
 
+  /// The folder of what waits, open for as long as somebody holds it: one descriptor a pipeline is all that idle ones cost.
+  ///
+  /// All who need it at a time get the same one, so that the committer syncs it once for all of them.
+  package var queue: Directory {
+    get throws(SystemError) {
+      try openQueue.withLock { (open: inout OpenFolder) throws(SystemError) in
+        if let folder = open.folder { return folder }
+        let opened = try subfolder("queue")
+        open.folder = opened
+        return opened
+      }
+    }
+  }
+
+  package var queuePath: String { folder.path + "/queue" }
+
+  private struct OpenFolder {
+    weak var folder: Directory?
+  }
+
   /// `inbox`, `refused`, `corrupt` or `ready`; opened when it is needed, so that pipelines hold few descriptors.
   package func subfolder(_ name: String) throws(SystemError) -> Directory { try folder.folder(name) }
+
+  func place(_ name: String) throws(SystemError) -> Directory { try name == "queue" ? queue : subfolder(name) }
 }
 
 extension PipelineFolder {
@@ -94,7 +116,7 @@ extension PipelineFolder {
         books.publish(sequence)
         return sequence
       }
-      throw SystemError(call: .rename, code: EEXIST, subject: queue.path)
+      throw SystemError(call: .rename, code: EEXIST, subject: queuePath)
     }
   }
 
@@ -109,6 +131,8 @@ extension PipelineFolder {
   package func requeue(_ sequence: UInt64) throws(CommitError) {
     let name = SequenceName.name(sequence)
     let size = sizeIfMeasured(sequence) ?? QueueBooks.Size(parts: 0, bytes: 0)
+    let queue: Directory
+    do throws(SystemError) { queue = try self.queue } catch { throw .stepFailed(error) }
     let request = CommitRequest(parents: [queue]) { [self] () throws(SystemError) in
       let new = try publish(name, in: queue, size: size)
       books.withLock { $0.departed(sequence, size) }

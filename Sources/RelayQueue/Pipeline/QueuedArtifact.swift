@@ -3,11 +3,18 @@ import Glibc
 import RelayArchive
 import RelaySystem
 
-/// An artifact of the queue whose manifest was read and whose parts are there.
+/// An artifact whose manifest was read and whose parts are there. It holds nothing open: many wait for their turn like this.
 package struct QueuedArtifact: Sendable {
   package let sequence: UInt64
   package let manifest: Manifest
-  package let folder: Directory
+  let pipeline: PipelineFolder
+  /// The pipeline's subfolder in which it lies, and its name there.
+  let place: String
+  let name: String
+
+  package var folder: Directory {
+    get throws(SystemError) { try pipeline.place(place).folder(name) }
+  }
 }
 
 /// Why an artifact can't be delivered as it lies there.
@@ -45,32 +52,37 @@ package enum ArtifactDamage: Error, Equatable, Sendable {
   }
 }
 
+extension ArtifactDamage {
+  /// Why its folder couldn't be opened.
+  fileprivate init(ofFolder error: SystemError) {
+    switch error.code {
+    case ENOENT: self = .missing
+    case ENOTDIR, ELOOP: self = .notAFolder
+    default: self = .unreadable(error)
+    }
+  }
+}
+
 extension PipelineFolder {
   /// Reads an artifact's manifest and looks whether each part is there with its size; content is not read.
   package func openArtifact(_ sequence: UInt64) throws(ArtifactDamage) -> QueuedArtifact {
-    try Self.openArtifact(sequence, named: SequenceName.name(sequence), in: queue)
+    try openArtifact(sequence, named: SequenceName.name(sequence), in: "queue")
   }
 
-  static func openArtifact(
-    _ sequence: UInt64, named name: String, in parent: Directory
+  func openArtifact(
+    _ sequence: UInt64, named name: String, in place: String
   ) throws(ArtifactDamage) -> QueuedArtifact {
+    let parent: Directory
+    do throws(SystemError) { parent = try self.place(place) } catch { throw .unreadable(error) }
     let folder: Directory
-    do {
-      folder = try parent.folder(name)
-    } catch {
-      switch error.code {
-      case ENOENT: throw .missing
-      case ENOTDIR, ELOOP: throw .notAFolder
-      default: throw .unreadable(error)
-      }
-    }
-    let manifest = try readManifest(in: folder)
+    do throws(SystemError) { folder = try parent.folder(name) } catch { throw ArtifactDamage(ofFolder: error) }
+    let manifest = try Self.readManifest(in: folder)
     for part in manifest.parts {
       let status: FileStatus?
       do { status = try folder.status(of: part.file) } catch { throw .unreadable(error) }
-      try check(part.file, status, part.stored.size)
+      try Self.check(part.file, status, part.stored.size)
     }
-    return QueuedArtifact(sequence: sequence, manifest: manifest, folder: folder)
+    return QueuedArtifact(sequence: sequence, manifest: manifest, pipeline: self, place: place, name: name)
   }
 
   static func readManifest(in folder: Directory) throws(ArtifactDamage) -> Manifest {
@@ -108,6 +120,8 @@ extension QueuedArtifact {
   }
 
   private func open(_ file: String, _ content: Manifest.Content) throws(ArtifactDamage) -> Descriptor {
+    let folder: Directory
+    do throws(SystemError) { folder = try self.folder } catch { throw ArtifactDamage(ofFolder: error) }
     do throws(SystemError) {
       let descriptor = try folder.openFile(file)
       let size = try descriptor.status().size

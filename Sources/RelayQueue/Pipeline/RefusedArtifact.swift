@@ -81,11 +81,11 @@ extension PipelineFolder {
 
   /// Puts a refused artifact back at the end of the queue, with its identities; durable when this returns.
   package func resend(_ name: String) throws(ResendError) -> CommittedArtifact {
-    let refused: Directory
+    let (queue, refused): (Directory, Directory)
     let artifact: QueuedArtifact
-    do throws(SystemError) { refused = try subfolder("refused") } catch { throw .system(error) }
+    do throws(SystemError) { (queue, refused) = (try self.queue, try subfolder("refused")) } catch { throw .system(error) }
     guard let old = Self.refusedSequence(name) else { throw .damaged(.missing) }
-    do { artifact = try Self.openArtifact(old, named: name, in: refused) } catch { throw .damaged(error) }
+    do { artifact = try openArtifact(old, named: name, in: "refused") } catch { throw .damaged(error) }
     let size = QueueBooks.Size(parts: artifact.manifest.parts.count, bytes: artifact.manifest.storedBytes)
     let request = CommitRequest(parents: [queue, refused]) { [self] () throws(SystemError) in
       try publish(name, in: refused, size: size)
@@ -93,7 +93,7 @@ extension PipelineFolder {
     let sequence: UInt64
     do { sequence = try committer.commit(request) } catch { throw .commit(error) }
     settle(sequence)
-    try? artifact.folder.remove(SetAsideReason.fileName)
+    try? queue.folder(SequenceName.name(sequence)).remove(SetAsideReason.fileName)
     return CommittedArtifact(sequence: sequence, artifactID: artifact.manifest.artifactID)
   }
 

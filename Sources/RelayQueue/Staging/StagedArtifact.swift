@@ -47,6 +47,8 @@ package struct CommittedArtifact: Equatable, Sendable {
 package final class StagedArtifact: Sendable {
   package let artifactID: Identifier
   package let pipeline: PipelineFolder
+  /// Held for as long as this is staged, so that all who commit at a time have the same.
+  private let queue: Directory
   private let limits: QueueLimits
   private let state: Mutex<State>
 
@@ -74,7 +76,8 @@ package final class StagedArtifact: Sendable {
     self.pipeline = pipeline
     self.limits = limits
     artifactID = id
-    let folder = try StagingFolder.make(for: id, in: pipeline.queue)
+    do throws(SystemError) { queue = try pipeline.queue } catch { throw QueueError(error) }
+    let folder = try StagingFolder.make(for: id, in: queue)
     state = Mutex(
       State(
         folder: folder,
@@ -98,7 +101,7 @@ package final class StagedArtifact: Sendable {
     state.unsynced = []
     if removing {
       // What can't be removed now is removed by the next recovery.
-      try? pipeline.queue.removeTree(StagingFolder.name(artifactID))
+      try? queue.removeTree(StagingFolder.name(artifactID))
     }
     state.folder = nil
     pipeline.books.withLock { $0.release(artifacts: 1, bytes: state.reservedBytes) }
@@ -195,16 +198,16 @@ extension StagedArtifact {
     try step { (state: inout State, folder: Directory) throws(QueueError) -> CommittedArtifact in
       guard !state.manifest.parts.isEmpty else { throw .noParts }
       let manifestFile = try write(state.manifest, in: folder)
-      let pipeline = pipeline
+      let (pipeline, queue) = (pipeline, queue)
       let name = StagingFolder.name(artifactID)
       let size = QueueBooks.Size(parts: state.manifest.parts.count, bytes: state.manifest.storedBytes)
       let published = PublishedSequence()
       // However the commit ends: what others committed after this one must not wait for it.
       defer { if let sequence = published.value.withLock({ $0 }) { pipeline.settle(sequence) } }
       let request = CommitRequest(
-        files: state.unsynced + [manifestFile], folders: [folder], parents: [pipeline.queue]
+        files: state.unsynced + [manifestFile], folders: [folder], parents: [queue]
       ) { () throws(SystemError) in
-        let sequence = try pipeline.publish(name, in: pipeline.queue, size: size)
+        let sequence = try pipeline.publish(name, in: queue, size: size)
         published.value.withLock { $0 = sequence }
         return sequence
       }
@@ -273,8 +276,8 @@ extension PipelineFolder {
 
   func checkSpace(for bytes: UInt64, _ limits: QueueLimits) throws(QueueError) {
     let left: (bytes: UInt64, inodes: UInt64)
-    do { left = try queue.spaceLeft() } catch { throw QueueError(error) }
+    do { left = try folder.spaceLeft() } catch { throw QueueError(error) }
     let (wanted, overflow) = limits.freeBytes.addingReportingOverflow(bytes)
-    guard !overflow, left.bytes >= wanted, left.inodes >= limits.freeInodes else { throw .diskFull(path: queue.path) }
+    guard !overflow, left.bytes >= wanted, left.inodes >= limits.freeInodes else { throw .diskFull(path: queuePath) }
   }
 }

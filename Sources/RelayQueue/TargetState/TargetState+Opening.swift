@@ -30,14 +30,13 @@ extension TargetState {
 
   private static func create(in folder: Directory) throws(SystemError) -> State {
     try folder.replace(fileName, with: magic)
-    return State(
-      file: try folder.openFile(fileName, writable: true), index: TargetStateIndex(), end: Int64(magic.count))
+    return State(index: TargetStateIndex(), end: Int64(magic.count))
   }
 
   /// Walks through the records; nil when the file is damaged otherwise than by a cut end.
   private static func scan(_ file: Descriptor, size: Int64) throws(SystemError) -> State? {
     guard try file.bytes(at: 0, count: magic.count) == magic else { return nil }
-    var state = State(file: file, index: TargetStateIndex(), end: Int64(magic.count))
+    var state = State(index: TargetStateIndex(), end: Int64(magic.count))
     while state.end < size {
       let headBytes = try file.bytes(at: state.end, count: TargetStateRecord.headSize)
       guard let head = TargetStateRecord.Head(headBytes[...]) else {

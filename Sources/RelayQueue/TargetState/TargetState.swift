@@ -27,7 +27,7 @@ package enum TargetStateError: Error, Equatable, Sendable {
 }
 
 /// What targets save, in the file `target-state`: records are appended, and the file is written anew when more than half
-/// of it is dead. Values stay on the disk; memory holds keys.
+/// of it is dead. Values stay on the disk; memory holds keys. The file is open only while it is read or written.
 package final class TargetState: Sendable {
   static let fileName = "target-state"
   package static let longestKey = 255
@@ -40,7 +40,6 @@ package final class TargetState: Sendable {
   static let smallFile: Int64 = 64 * 1024
 
   struct State {
-    var file: Descriptor
     var index: TargetStateIndex
     /// Where the next record goes.
     var end: Int64
@@ -61,7 +60,7 @@ package final class TargetState: Sendable {
   package func get(_ scope: TargetStateScope, _ key: [UInt8]) throws(TargetStateError) -> [UInt8]? {
     try state.withLock { (state: inout State) throws(TargetStateError) in
       guard let entry = state.index.find(scope, key) else { return nil }
-      return try Self.read(entry, from: state.file).value
+      return try Self.read(entry, from: opened(writable: false)).value
     }
   }
 
@@ -101,15 +100,16 @@ package final class TargetState: Sendable {
       if state.isSuspect || (state.end > Self.smallFile && state.end > 2 * state.index.liveBytes) {
         try rewrite(&state)
       }
+      let file = try opened(writable: true)
       do throws(SystemError) {
-        try state.file.write(bytes, at: state.end)
+        try file.write(bytes, at: state.end)
       } catch {
         // A piece of it may stand behind the end, where the next start would take it for damage.
-        do throws(SystemError) { try state.file.truncate(to: state.end) } catch { state.isSuspect = true }
+        do throws(SystemError) { try file.truncate(to: state.end) } catch { state.isSuspect = true }
         throw .system(error)
       }
       do throws(CommitError) {
-        try committer.commit(CommitRequest(dataOnly: [state.file]))
+        try committer.commit(CommitRequest(dataOnly: [file]))
       } catch {
         state.isSuspect = true
         throw .notSaved(error)
@@ -120,11 +120,16 @@ package final class TargetState: Sendable {
     }
   }
 
+  private func opened(writable: Bool) throws(TargetStateError) -> Descriptor {
+    do { return try folder.openFile(Self.fileName, writable: writable) } catch { throw .system(error) }
+  }
+
   /// Writes all that counts into a new file and puts it in the old one's place. After an error the old one stays.
   private func rewrite(_ state: inout State) throws(TargetStateError) {
     let temporary = ".\(Self.fileName).new"
     do throws(SystemError) {
       do { try folder.remove(temporary) } catch { guard error.code == ENOENT else { throw error } }
+      let old = try folder.openFile(Self.fileName)
       let file = try folder.createFile(temporary)
       try file.write(Self.magic, at: 0)
       var index = TargetStateIndex()
@@ -133,9 +138,9 @@ package final class TargetState: Sendable {
         for entry in state.index.all(scope) {
           let record: TargetStateRecord
           do throws(TargetStateError) {
-            record = try Self.read(entry, from: state.file)
+            record = try Self.read(entry, from: old)
           } catch {
-            throw SystemError(call: .read, code: EIO, subject: state.file.path)
+            throw SystemError(call: .read, code: EIO, subject: old.path)
           }
           let bytes = record.bytes()
           try file.write(bytes, at: end)
@@ -145,7 +150,7 @@ package final class TargetState: Sendable {
       }
       try file.sync()
       try folder.rename(temporary, to: folder, as: Self.fileName)
-      state = State(file: file, index: index, end: end, isSuspect: true)
+      state = State(index: index, end: end, isSuspect: true)
       try folder.sync()
       state.isSuspect = false
     } catch {
