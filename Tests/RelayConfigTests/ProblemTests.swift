@@ -135,8 +135,31 @@ import Testing
       pipeline("d", #"{"from": "inbox", "directory": "relay-data/pipelines/c/inbox"}"#),
     ]
     let problems = Samples.read(#"{"pipelines": [\#(both.joined(separator: ","))]}"#).problems
-    #expect(problems.map(\.code) == [.configDuplicateInbox, .configDuplicateID, .configDuplicateInbox])
+    #expect(problems.map(\.code) == [.configDuplicateInbox, .configDuplicateID, .configProtectedPath])
     #expect(problems.first?.message.contains(#"pipeline "a""#) == true)
+  }
+
+  @Test(arguments: [
+    ([("a", "one", "one")], ["a"]), ([("a", "one", "two"), ("b", "two", "one")], ["a", "b"]),
+    ([("a", "one", "two"), ("b", "two", "three"), ("c", "three", "two")], ["b", "c"]),
+    ([("a", "one", "two"), ("b", "two", "three")], []), ([("a", "one", "./link")], ["a"]),
+    ([("a", "one", "one/deeper")], ["a"]),
+  ])
+  func `what is delivered never comes back into the inbox it came from`(
+    pipelines: [(id: String, from: String, to: String)], loops: [String]
+  ) throws {
+    let folder = try TemporaryFolder()
+    for name in ["one", "two", "three"] { try Directory(folder.path).makeFolder(name) }
+    #expect(symlinked("one", at: "\(folder.path)/link"))
+    let texts = pipelines.map { id, from, to in
+      #"{"id": "\#(id)", "extract": {"from": "inbox", "directory": "\#(from)"}, "#
+        + #""load": {"target": "folder", "settings": {"directory": "\#(to)"}}}"#
+    }
+    let environment = ConfigurationEnvironment(currentDirectory: folder.path)
+    let problems = Samples.read(
+      #"{"state": "/var/lib/s", "pipelines": [\#(texts.joined(separator: ","))]}"#, environment: environment
+    ).problems
+    #expect(problems.map(\.code) == loops.map { _ in .configLoop })
   }
 
   @Test(arguments: [

@@ -109,7 +109,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "state", "state/x", ".", "..", "/", "pipelines.json", "link", "link/deeper", "out/../state", "cred/x",
+    "state", "state/x", "state/secrets", "targets", "targets/x", ".", "..", "/", "pipelines.json", "link",
+    "link/deeper", "out/../state", "cred/x",
   ])
   func `what holds the state, the file or credentials can't be opened`(path: String) throws {
     let folder = try TemporaryFolder()
@@ -118,9 +119,14 @@ import Testing
     #expect(symlinked("state", at: "\(folder.path)/link"))
     let environment = ConfigurationEnvironment(
       currentDirectory: folder.path, credentialsDirectory: "\(folder.path)/cred")
+    let root = #""state": "state", "targets": ["targets"],"#
     let text = Samples.file(
-      load: #"{"target": "folder", "settings": {"directory": "\#(path)"}}"#, root: #""state": "state","#)
+      load: #"{"target": "folder", "settings": {"directory": "\#(path)"}}"#, root: root)
     #expect(Samples.read(text, environment: environment).problems.map(\.code) == [.configProtectedPath])
+    let inbox = Samples.file(
+      extract: #"{"from": "inbox", "directory": "\#(path)"}"#,
+      load: #"{"target": "folder", "settings": {"directory": "out"}}"#, root: root)
+    #expect(Samples.read(inbox, environment: environment).problems.first?.code == .configProtectedPath)
     let beside = text.replacing(#""directory": "\#(path)""#, with: #""directory": "out""#)
     #expect(Samples.read(beside, environment: environment).problems.isEmpty)
   }

@@ -12,7 +12,7 @@ extension ConfigurationDecoder {
       checkDelivery(node["delivery"], pipeline.delivery)
     }
     checkIDs()
-    checkInboxes(configuration)
+    checkFolders(configuration)
     checkNotify(configuration)
     tellWhatWaits(configuration)
   }
@@ -114,23 +114,6 @@ extension ConfigurationDecoder {
       problems.add(
         .configDuplicateID, "another pipeline above has the id \(quoted(id)) too", hint: "give this one another id",
         at: place.range)
-    }
-  }
-
-  private mutating func checkInboxes(_ configuration: Configuration) {
-    var owners: [String: String] = [:]
-    for (node, pipeline) in zip(pipelineNodes, configuration.pipelines) {
-      guard node["extract"]?["from"]?.string == "inbox", case .inbox(let directory) = pipeline.extract else { continue }
-      let resolved = PathRules.resolvingLinks(directory)
-      if let owner = owners[resolved] {
-        // The same id twice was told already.
-        guard owner != pipeline.id else { continue }
-        problems.add(
-          .configDuplicateInbox, "pipeline \"\(owner)\" takes its files from \(quoted(directory)) too",
-          hint: "give each pipeline a folder of its own", at: (node["extract"]?["directory"] ?? node["id"])?.range)
-      } else {
-        owners[resolved] = pipeline.id
-      }
     }
   }
 

@@ -27,7 +27,10 @@ struct ConfigurationDecoder {
     state =
       named.map { [folder] in PathRules.absolute($0, in: folder) } ?? environment.defaultState(forFileIn: folder)
     protected = ProtectedPaths(
-      state: state, configurationFile: self.file, credentialsDirectory: environment.credentialsDirectory)
+      state: state, configurationFile: self.file,
+      targets: (root["targets"]?.array ?? []).compactMap { [folder] in
+        $0.string.map { PathRules.absolute($0, in: folder) }
+      }, credentialsDirectory: environment.credentialsDirectory)
   }
 
   /// The pipelines' nodes that are objects with an id, in the order of the file; the rest was told already.

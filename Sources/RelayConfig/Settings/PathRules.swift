@@ -47,12 +47,13 @@ package enum PathRules {
   }
 }
 
-/// What no target may be let into, whatever the configuration says.
+/// What no target may be let into and no inbox may take away, whatever the configuration says.
 package struct ProtectedPaths: Sendable {
   private let paths: [(what: String, path: String)]
 
-  package init(state: String, configurationFile: String, credentialsDirectory: String?) {
+  package init(state: String, configurationFile: String, targets: [String], credentialsDirectory: String?) {
     var paths = [("the state folder", state), ("the configuration file", configurationFile)]
+    paths += targets.map { ("a folder of targets", $0) }
     if let credentialsDirectory { paths.append(("the folder of credentials", credentialsDirectory)) }
     self.paths = paths.map { (what: $0.0, path: PathRules.resolvingLinks($0.1)) }
   }

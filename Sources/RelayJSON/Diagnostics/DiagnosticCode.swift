@@ -65,6 +65,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case configReversedRange = "config.reversed-range"
   case configNotifyItself = "config.notify-itself"
   case configProtectedPath = "config.protected-path"
+  case configLoop = "config.loop"
   case configHealthNotRun = "config.health-not-run"
   case configTemplateIgnored = "config.template-ignored"
   case configNotYet = "config.not-yet"
@@ -201,7 +202,8 @@ extension DiagnosticCode {
     case .configReversedRange: "a range ends before it starts"
     case .configNotifyItself: "a pipeline can't tell of its own failure through itself"
     case .configProtectedPath:
-      "a target would be let into the state folder, the configuration file or the secrets, or into a folder around them"
+      "a target would be let into the state folder, the configuration file, a folder of targets or the secrets, or an inbox would take them away; a folder around them counts, too"
+    case .configLoop: "what a pipeline delivers would come back into its own inbox, for ever"
     case .configHealthNotRun:
       "this version doesn't run pipelines that read health data; the pipeline is checked and left alone"
     case .configTemplateIgnored: "a setting holds {{ but is not one that is rendered; it is delivered as it stands"

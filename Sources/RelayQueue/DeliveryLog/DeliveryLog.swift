@@ -5,7 +5,8 @@ import Synchronization
 
 /// The last attempts of a pipeline: one JSON object a line in `deliveries.ndjson`.
 ///
-/// A cache: it isn't synced, a line that can't be read is passed over, and losing it loses no data.
+/// A cache: it isn't synced, a line that can't be read is passed over, and losing it loses no data. The file is open
+/// only while a line is written.
 package final class DeliveryLog: Sendable {
   static let fileName = "deliveries.ndjson"
   /// So many are kept.
@@ -16,29 +17,30 @@ package final class DeliveryLog: Sendable {
   static let largestFile = 16 << 20
 
   private struct State {
-    var file: Descriptor
     var lines: Int
     /// The last line has no end, because a crash cut it.
     var isTorn: Bool
   }
 
   private let folder: Directory
-  /// nil until the first append.
+  /// nil until the first append, and after one that failed.
   private let state = Mutex<State?>(nil)
 
   init(in folder: Directory) { self.folder = folder }
 
   package func append(_ record: DeliveryRecord) throws(SystemError) {
     try state.withLock { (state: inout State?) throws(SystemError) in
-      // Somebody deleted the file: begin a new one.
-      if let file = state?.file, (try? file.status().links) == 0 { state = nil }
-      var open: State
-      if let state { open = state } else { open = try openFile() }
-      try open.file.write((open.isTorn ? [10] : []) + record.line() + [10])
-      open.isTorn = false
-      open.lines += 1
-      state = open
-      if open.lines >= Self.mostLines {
+      var known: State
+      if let state { known = state } else { known = try look() }
+      state = nil
+      let file = try folder.openOrCreateFile(Self.fileName, append: true)
+      // Somebody deleted the file: a new one has begun.
+      if try file.status().size == 0 { known = State(lines: 0, isTorn: false) }
+      try file.write((known.isTorn ? [10] : []) + record.line() + [10])
+      known.isTorn = false
+      known.lines += 1
+      state = known
+      if known.lines >= Self.mostLines {
         state = nil
         try cutBack()
       }
@@ -63,13 +65,12 @@ package final class DeliveryLog: Sendable {
     bytes.split(separator: 10).suffix(2 * mostLines).compactMap { DeliveryRecord(line: $0) }.suffix(kept)
   }
 
-  private func openFile() throws(SystemError) -> State {
+  private func look() throws(SystemError) -> State {
     let bytes = try content()
     let lines = bytes.count { $0 == 10 }
     if lines >= Self.mostLines { try cutBack() }
-    let file = try folder.openOrCreateFile(Self.fileName, append: true)
     return State(
-      file: file, lines: lines >= Self.mostLines ? Self.kept : lines, isTorn: bytes.last.map { $0 != 10 } ?? false)
+      lines: lines >= Self.mostLines ? Self.kept : lines, isTorn: bytes.last.map { $0 != 10 } ?? false)
   }
 
   private func cutBack() throws(SystemError) {
