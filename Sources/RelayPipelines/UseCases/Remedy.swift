@@ -18,7 +18,7 @@ enum Remedy {
     case .deliveryRefusedFull:
       return "Then: \(resume) (a larger delivery.maxRefused is taken up by itself)"
     default:
-      return "Changed settings and a secret set anew are taken up by themselves; what else is mended, by: \(resume)"
+      return "Changed settings and a secret set anew are taken up by themselves. Anything else, once mended: \(resume)"
     }
   }
 }
