@@ -30,9 +30,9 @@ func begin(_ words: [String]) -> Outcome {
   guard let entry else {
     let parts = CommandTable.entries.filter { $0.syntax.name.hasPrefix(words[place] + " ") }
     if parts.isEmpty { return Ending.unknown(words[place]).finish() }
-    let list = parts.map { "  \($0.syntax.usage)\n      \($0.syntax.summary)\n" }.joined()
+    let help = CommandSyntax.help(of: parts.map(\.syntax))
     let asked = words.contains("--help") || words.contains("-h")
-    return (asked ? Ending.print(list) : Ending(problems: "Which one?\n" + list, outcome: .usage)).finish()
+    return (asked ? Ending.print(help) : Ending(problems: "Which one?\n" + help, outcome: .usage)).finish()
   }
   let length = entry.syntax.name == two ? 2 : 1
   let rest = Array(words[..<place] + words[(place + length)...])

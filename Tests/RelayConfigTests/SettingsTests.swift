@@ -83,7 +83,13 @@ import Testing
     let text = Samples.file(load: #"{"target": "http"}"#)
     let problems = Samples.read(text).problems
     #expect(problems.map(\.code) == [.configMissingKey])
+    #expect(problems.first?.hint == #"add "url": "…"; its title is "Address""#)
     #expect(try problems.first?.place?.column == #require(text.split(separator: #"{"target"#).first).count + 1)
+  }
+
+  @Test func `what to add for a missing setting is a value of its kind`() {
+    #expect(problems(#"{"url": "u", "standardWebhooks": {}}"#).first?.hint == #"add "secret": {"secret": "name"}"#)
+    #expect(problems(#"{"url": "u", "basic": {"password": {"secret": "p"}}}"#).first?.hint == #"add "username": "…""#)
   }
 
   @Test func `a fault in a template is told in its setting`() throws {

@@ -73,6 +73,26 @@ private func withSmallDisk(_ options: String, _ body: (Directory) throws -> Void
     }
   }
 
+  @Test func `with no more than the reserve says so, and how much it is`() throws {
+    try withSmallDisk("size=20m") { disk in
+      let pipeline = try StateFolder.open(disk.path).pipeline("scans")
+      let source = try disk.createFile("large")
+      try source.write([UInt8](repeating: 1, count: 3_000_000))
+      let staged = try pipeline.stage()
+      let refused = #expect(throws: QueueError.self) { try staged.addPart(name: "x", from: source) }
+      let words = refused?.message ?? ""
+      #expect(words.contains("MB free and this needs 3 MB, but 16 MB are kept as a reserve"), "\(words)")
+      try source.write([UInt8](repeating: 1, count: 2_000_000))
+      let atOnce = #expect(throws: QueueError.self) { try pipeline.stage() }
+      #expect(atOnce?.message.contains("MB free, but 16 MB are kept as a reserve") == true)
+      let files = #expect(throws: QueueError.self) {
+        try pipeline.stage(limits: QueueLimits(freeBytes: 0, freeInodes: .max))
+      }
+      #expect(files?.message.contains("more files, of which") == true)
+      #expect(try pipeline.queue.names().isEmpty)
+    }
+  }
+
   @Test func `without inodes refuses, and leaves nothing`() throws {
     try withSmallDisk("size=4m,nr_inodes=40") { disk in
       let pipeline = try StateFolder.open(disk.path).pipeline("scans")

@@ -25,6 +25,15 @@ import Testing
     try check(file)
   }
 
+  @Test func `the first example of the HTTP target is a pipeline that runs`() throws {
+    let blocks = try Repository.text(of: "docs/targets/http.md").components(between: "```json\n", and: "```")
+    let file = TemporaryFolder.shared.path("http-pipelines.json")
+    try File.write("{\"pipelines\": [\(try #require(blocks.first))]}".utf8, to: file)
+    let result = try Command.run([Self.program, "check", "--config", file])
+    #expect(result.status == 0 && result.output.contains("is good"), "\(result.output)")
+    #expect(!result.output.contains("this version"), "\(result.output)")
+  }
+
   @Test func `the commands of the changelog exist`() throws {
     let help = try Command.run([Self.program, "--help"]).output
     let lines = try Repository.text(of: "CHANGELOG.md").components(between: "- Commands: ", and: ".\n")

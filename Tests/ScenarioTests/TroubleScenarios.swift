@@ -98,6 +98,8 @@ import Testing
     try host.start()
     try host.submit("web", "one", "two")
     #expect(try host.reaches("web", "waiting"))
+    // The record is on the disk a moment after the wait began.
+    #expect(try eventually { try host.deliveries("web").first != nil })
     let first = try #require(try host.deliveries("web").first)
     #expect(first["verdict"]?.string == "retry")
     #expect(first["message"]?.string?.contains("127.0.0.1") == true, "\(first)")

@@ -14,6 +14,8 @@ package enum ConfigurationDocumentation {
       written into the file: `{"secret": "name"}` stands for it, and `relay-host secret set name` stores it. Unknown keys,
       keys that are there twice, comments and commas after the last entry are errors.
 
+      Some keys are read and checked, and what they ask for comes with a later version. They say so here.
+
       """
     for (title, declaration) in sections { page += section(title, declaration) }
     return page

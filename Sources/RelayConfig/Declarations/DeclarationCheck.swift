@@ -103,7 +103,7 @@ struct DeclarationCheck {
       }
       (isGood, hint) = (false, "a whole number and B, KB, MB, GB or TB")
     case .id:
-      (code, isGood, hint) = (.configBadID, Names.isID(text), "a to z, 0 to 9 and -, at most 63, not starting with -")
+      (code, isGood, hint) = (.configBadID, Names.isID(text), "at most 63 of them, the first a letter or a digit")
     case .targetID:
       (code, isGood, hint) = (.configBadID, Names.isTargetID(text), "such as \"http\" or \"org.example.thing\"")
     case .version: isGood = Version(text) != nil

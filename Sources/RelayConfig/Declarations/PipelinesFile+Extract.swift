@@ -3,10 +3,14 @@ import RelayJSON
 
 extension PipelinesFile {
   static let extract = ObjectDeclaration(
-    name: "extract", summary: "The source of a pipeline.",
+    name: "extract",
+    summary:
+      "The source of a pipeline. All but `from` and `directory` is for health data, and waits for a later version.",
     keys: [
       KeyDeclaration(
-        "from", .word(["health", "inbox"]), required: true, "Health data, or files that are dropped into a folder."),
+        "from", .word(["health", "inbox"]), required: true,
+        "Health data, or files that are dropped into a folder. This version reads no health data: such a pipeline is "
+          + "checked and left alone."),
       KeyDeclaration(
         "directory", .path, defaultText: "`<state>/pipelines/<id>/inbox`", "Any folder as the inbox. Inbox only."),
       KeyDeclaration(

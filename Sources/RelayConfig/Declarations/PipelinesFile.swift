@@ -4,6 +4,8 @@ import RelayJSON
 private let second: Int64 = 1000
 private let year: Int64 = 366 * 86_400_000
 private let anySize: ClosedRange<Int64> = 1...Int64.max
+/// Of what is read and checked, and comes with a later version.
+private let noEffect = "No effect in this version."
 
 /// The keys of pipelines.json.
 enum PipelinesFile {
@@ -21,23 +23,25 @@ enum PipelinesFile {
         "Folders searched for targets besides those that come with the program; watched while it runs."),
       KeyDeclaration(
         "timeZone", .either([.zone, .list(.object(zonePeriod), atLeast: 1)]), defaultText: "the machine's",
-        "The time zone in which days are counted, or a list of zones with the day each began."),
+        "The time zone in which times are shown, or a list of zones with the day each began; in this version the last counts."
+      ),
       KeyDeclaration(
-        "weekStart", .word(Weekday.allCases.map(\.rawValue)), default: .string("monday"), "The first day of a week."),
+        "weekStart", .word(Weekday.allCases.map(\.rawValue)), default: .string("monday"),
+        "The first day of a week, for health data. \(noEffect)"),
       KeyDeclaration(
         "workers", .integer(1...1024), default: .number(JSONNumber(64)), "The most worker processes at one time."),
       KeyDeclaration(
         "confinement", .word(ConfinementMode.allCases.map(\.rawValue)),
         defaultText: "`best-effort` for targets that come with the program, `required` for others",
-        "Whether a target may run where the kernel can't confine it fully."),
+        "Whether a target may run where the kernel can't confine it fully. \(noEffect)"),
       KeyDeclaration("mailDomain", .domain, defaultText: "the sender's", "The domain of Message-IDs."),
       KeyDeclaration(
         "sourceOrder", .list(.text, atLeast: 1),
         default: .array(["watch", "phone", "others"].map { JSONNode(.string($0)) }),
-        "Names or kinds of sources, best first, for merged values."),
+        "Names or kinds of sources, best first, for merged values of health data. \(noEffect)"),
       KeyDeclaration(
         "server", .object(server), defaultText: "no listener at all",
-        "The HTTP server for phones, console and programs."),
+        "The HTTP server for phones, console and programs. \(noEffect)"),
       KeyDeclaration(
         "pipelines", .list(.object(pipeline), atLeast: 0), required: true, "What is delivered where."),
     ])
@@ -50,7 +54,7 @@ enum PipelinesFile {
     ])
 
   static let server = ObjectDeclaration(
-    name: "server", summary: "The HTTP server.",
+    name: "server", summary: "The HTTP server. \(noEffect)",
     keys: [
       KeyDeclaration("listen", .listenAddress, required: true, "Address and port, or `unix:PATH`."),
       KeyDeclaration("token", .secret, "The secret that programs and the console present."),
@@ -77,22 +81,24 @@ enum PipelinesFile {
       KeyDeclaration(
         "trigger",
         .either([.word(["manual", "arrival", "health-changes"]), .object(triggerEvery), .object(triggerAt)]),
-        defaultText: "`manual`; `arrival` for an inbox", "What starts a run."),
+        defaultText: "`manual`; `arrival` for an inbox",
+        "What starts a run. In this version `arrival` and `every` work, for an inbox; with the others its folder is not "
+          + "looked at, and `submit` works with all of them."),
       KeyDeclaration("extract", .object(extract), required: true, "Where the data comes from."),
       KeyDeclaration(
         "transform", .either([.object(transformTemplate), .object(transformFormat)]),
-        defaultText: "native; none for an inbox", "How health data becomes text."),
+        defaultText: "native; none for an inbox", "How health data becomes text. \(noEffect)"),
       KeyDeclaration("load", .object(load), required: true, "Where it is delivered."),
       KeyDeclaration("delivery", .object(delivery), "How it is delivered."),
-      KeyDeclaration("notify", .object(notify), "Who is told of what."),
+      KeyDeclaration("notify", .object(notify), "Who is told of what. \(noEffect)"),
     ])
 
   static let triggerEvery = ObjectDeclaration(
-    name: "trigger", summary: "A run again and again.",
+    name: "trigger", summary: "A run again and again: an inbox is looked at this often.",
     keys: [KeyDeclaration("every", .duration(second...year), required: true, "The time between runs.")])
 
   static let triggerAt = ObjectDeclaration(
-    name: "trigger", summary: "A run at a time of day.",
+    name: "trigger", summary: "A run at a time of day. \(noEffect)",
     keys: [
       KeyDeclaration("at", .time, required: true, "The time on the wall in the file's time zone."),
       KeyDeclaration(
@@ -132,7 +138,7 @@ enum PipelinesFile {
       KeyDeclaration("maxQueued", .object(maxQueued), "How much may wait before no more is taken."),
       KeyDeclaration(
         "keepDelivered", .either([.integer(0...1_000_000), .duration(second...(100 * year))]), defaultText: "none",
-        "Keeps what was delivered for a resend: the last so many artifacts, or so long."),
+        "Keeps what was delivered for a resend: the last so many artifacts, or so long. \(noEffect)"),
       KeyDeclaration(
         "maxRefused", .size(anySize), default: .string("1GB"),
         "How much may be set aside as refused before the pipeline needs attention."),
@@ -147,7 +153,7 @@ enum PipelinesFile {
     ])
 
   static let notify = ObjectDeclaration(
-    name: "notify", summary: "What is told to people.",
+    name: "notify", summary: "What is told to people. \(noEffect)",
     keys: [
       KeyDeclaration("failed", .flag, default: .bool(false), "Tells when a run or delivery needs a person."),
       KeyDeclaration("finished", .flag, default: .bool(false), "Tells when a run was delivered."),

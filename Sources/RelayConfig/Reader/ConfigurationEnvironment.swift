@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RelayJSON
 
 /// What reading a configuration takes from around the file; handed in, so that tests choose it.
 package struct ConfigurationEnvironment: Sendable {
@@ -8,8 +9,10 @@ package struct ConfigurationEnvironment: Sendable {
     package var line: Int
     package var column: Int
     package var message: String
+    package var code: DiagnosticCode
 
-    package init(line: Int, column: Int, message: String) {
+    package init(line: Int, column: Int, message: String, code: DiagnosticCode = .templateSyntax) {
+      self.code = code
       self.line = line
       self.column = column
       self.message = message

@@ -14,7 +14,8 @@ package enum ConfigurationReader {
   ) -> (configuration: Configuration?, problems: [Diagnostic]) {
     var problems = DiagnosticList(file: file, bytes: bytes)
     let (root, syntax) = JSONTree.parseCollecting(bytes, limits: JSONLimits(depth: 64, bytes: 8 << 20))
-    for error in syntax { problems.add(error) }
+    // An object without its keys would be the next mistake.
+    for error in syntax { problems.add(error, hint: error.kind == .empty ? "write at least {\"pipelines\": []}" : nil) }
     guard let root else {
       problems.maskAllTexts()
       return (nil, problems.sorted())

@@ -47,7 +47,7 @@ struct SettingsResolver {
       }
     }
     if isTyped {
-      for problem in found { add(problem) }
+      for problem in found { add(problem, schema) }
       if found.contains(where: \.isAboutType), schema.holdsSecret { problems.mask(textsIn: node) }
     }
     if found.contains(where: \.isAboutType) { return node }
@@ -121,7 +121,7 @@ struct SettingsResolver {
   private mutating func template(_ text: String, _ node: JSONNode, _ path: String) {
     if let fault = environment.checkTemplate(path, text) {
       problems.add(
-        .templateSyntax, "template in \"\(path)\", line \(fault.line), column \(fault.column): \(fault.message)",
+        fault.code, "template in \"\(path)\", line \(fault.line), column \(fault.column): \(fault.message)",
         at: node.range)
     }
     result.templated.append(.init(path: path, text: text))
@@ -167,7 +167,7 @@ struct SettingsResolver {
     return Names.isID(joined) ? joined : Names.isID(last) ? last : "my-secret"
   }
 
-  private mutating func add(_ problem: SchemaProblem) {
+  private mutating func add(_ problem: SchemaProblem, _ schema: JSONSchema) {
     let place = problem.pointer.isEmpty ? "target \(target.id)" : "\"\(problem.pointer)\" of target \(target.id)"
     switch problem.kind {
     case .unknownMember(let name, let known):
@@ -177,7 +177,7 @@ struct SettingsResolver {
     case .missingMember(let name):
       problems.add(
         .configMissingKey, "key \"\(name)\" is missing in the settings of \(place)",
-        hint: target.settings.title(at: problem.pointer, name).map { "add \"\(name)\": \($0)" } ?? "add \"\(name)\"",
+        hint: "add \"\(name)\": \(schema.placeholder(of: name))",
         at: problem.range)
     case .wrongType: problems.add(.configWrongType, problem.message, at: problem.range)
     case .notAllowed(let values):
@@ -199,9 +199,24 @@ extension JSONSchema {
       || additionalProperties.holdSecret
   }
 
-  /// The title of a property of the settings themselves.
-  fileprivate func title(at pointer: String, _ name: String) -> String? {
-    pointer.isEmpty ? schema(ofMember: name)?.title : nil
+  /// What to write for a property that is missing: a value's form, and what the property is.
+  fileprivate func placeholder(of name: String) -> String {
+    let schema = schema(ofMember: name) ?? JSONSchema()
+    let example = schema.examples.first.map { "\($0.text()), for example" }
+    return (example ?? schema.form) + (schema.title.map { "; its title is \"\($0)\"" } ?? "")
+  }
+
+  private var form: String {
+    if secret == .required { return "{\"secret\": \"name\"}" }
+    if let value = constant ?? allowedValues?.first { return value.text() }
+    switch types.first {
+    case .object: return "{…}"
+    case .array: return "[…]"
+    case .integer, .number: return "a number"
+    case .boolean: return "true or false"
+    case .null: return "null"
+    case .string, nil: return "\"…\""
+    }
   }
 }
 

@@ -44,7 +44,7 @@ extension DeliveryEngine {
           prepared.rendered = try services.renderLate(configuration, artifact.manifest, Int(part))
           preparation = .ready(prepared)
         } catch {
-          preparation = .needsAttention(error.message)
+          preparation = .needsAttention(error)
         }
       }
       let outcome = preparation
@@ -65,11 +65,10 @@ extension DeliveryEngine {
     switch preparation {
     case .damaged(let reason): feed(runtime, .damaged(sequence: artifact.sequence, reason: reason))
     case .unreadable(let reason): feed(runtime, .unreadable(sequence: artifact.sequence, reason: reason))
-    case .needsAttention(let message):
-      feed(
-        runtime,
-        .verdict(
-          number: number, DeliveryVerdict(.needsAttention, reason: RELAY_REASON_CREDENTIALS, message: message)))
+    case .needsAttention(let problem):
+      var verdict = DeliveryVerdict(.needsAttention, reason: RELAY_REASON_CREDENTIALS, message: problem.message)
+      verdict.problem = problem.code
+      feed(runtime, .verdict(number: number, verdict))
     case .ready(let prepared):
       guard isUsable(prepared, for: runtime) else {
         finishLeaving(runtime)
@@ -282,11 +281,14 @@ extension DeliveryEngine {
       retryAfterMilliseconds: wire.retryAfterMilliseconds, bytesSent: wire.bytesSent,
       maybeDelivered: wire.flags & RELAY_MAYBE_DELIVERED != 0, message: PrintableText.cleaned(wire.message),
       receipt: PrintableText.cleaned(wire.receipt))
+    let said = verdict.message.isEmpty ? "" : " \(verdict.message)"
     if returnCode != 0 {
       verdict.code = .none
-      verdict.message = "The target's function returned \(returnCode). \(verdict.message)"
+      verdict.message = "The target's function returned \(returnCode).\(said)"
     } else if verdict.code == .none {
-      verdict.message = "The target reported the verdict \(wire.code), which is none. \(verdict.message)"
+      verdict.message = "The target reported the verdict \(wire.code), which is none.\(said)"
+    } else if verdict.code != .delivered && said.isEmpty {
+      verdict.message = verdict.wordsWithoutMessage
     }
     return verdict
   }

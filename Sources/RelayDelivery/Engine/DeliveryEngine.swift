@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayConfig
+import RelayJSON
 import RelayQueue
 import RelaySystem
 
@@ -38,7 +39,13 @@ package struct EngineServices: Sendable {
 /// Why something that a delivery needs can't be had before a person acts.
 package struct SecretProblem: Error, Equatable, Sendable {
   package var message: String
-  package init(message: String) { self.message = message }
+  /// What the pipeline needs attention for, where the registry of codes knows it.
+  package var code: DiagnosticCode?
+
+  package init(message: String, code: DiagnosticCode? = nil) {
+    self.message = message
+    self.code = code
+  }
 }
 
 /// Runs the deliveries of all pipelines: feeds their machines with events and does what these decide.

@@ -25,7 +25,7 @@ enum PartPreparation: Sendable {
   case ready(PreparedPart)
   case damaged(String)
   case unreadable(String)
-  case needsAttention(String)
+  case needsAttention(SecretProblem)
 }
 
 /// What was found by reading a whole part while it is being sent.

@@ -38,6 +38,8 @@ extension DeliveryMachine {
       let before = actions.count
       tryAgain(head, verdict, now)
       let waits = attention == nil && activity == .marking(owed: false)
+      // Else a wait so long would look like a mistake.
+      if waits && rules.waitsLonger(after: verdict) { verdict.message = DeliveryRules.unsureNote(verdict.message) }
       record(head, part, attempt, verdict, nextAttempt: waits ? position.nextAttempt : nil, at: before)
     case .refused:
       position.rowMisbehaviours = 0
@@ -47,7 +49,7 @@ extension DeliveryMachine {
       position.attempts = attempt
       position.rowMisbehaviours = 0
       noteStuck(now)
-      stop(.deliveryNeedsAttention, verdict.message, now)
+      stop(verdict.problem ?? .deliveryNeedsAttention, verdict.message, now)
       record(head, part, attempt, verdict, nextAttempt: nil)
       writeMark()
     }

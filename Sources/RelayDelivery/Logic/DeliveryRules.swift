@@ -54,7 +54,15 @@ package struct DeliveryRules: Equatable, Sendable {
     let most = Broken.promise(.receiverClamp) ? 100 * Self.longestReceiverWait : Self.longestReceiverWait
     let asked = Broken.promise(.receiverWish) ? 0 : Int64(min(verdict.retryAfterMilliseconds, most))
     var wait = max(backoff(step: step, chance: chance), asked)
-    if verdict.maybeDelivered && !isIdempotent && !Broken.promise(.unsureWaits) { wait = max(wait, Self.unsureWait) }
+    if waitsLonger(after: verdict) && !Broken.promise(.unsureWaits) { wait = max(wait, Self.unsureWait) }
     return wait
+  }
+
+  /// Whether the next attempt may bring a repeat that the receiver doesn't recognise.
+  package func waitsLonger(after verdict: DeliveryVerdict) -> Bool { verdict.maybeDelivered && !isIdempotent }
+
+  /// What happened, and why the next attempt isn't soon.
+  package static func unsureNote(_ message: String) -> String {
+    "\(message) It may have arrived all the same, so the next attempt comes after \(unsureWait / 60_000) minutes or later."
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 
 /// What became of one attempt to deliver one part.
 package struct DeliveryVerdict: Equatable, Sendable {
@@ -26,6 +27,8 @@ package struct DeliveryVerdict: Equatable, Sendable {
   package var message: String
   /// The receiver's own identifier for what it took; empty when there is none.
   package var receipt: String
+  /// Of a needs attention that is ours and not the target's: what for.
+  package var problem: DiagnosticCode?
 
   package init(
     _ code: Code, reason: Int32 = 0, status: Int32 = 0, retryAfterMilliseconds: UInt64 = 0, bytesSent: UInt64 = 0,

@@ -55,15 +55,29 @@ struct CommandSyntax: Sendable {
   }
 
   var help: String {
-    var text = "\(summary)\n\nUsage: \(usage)\n"
-    if !details.isEmpty { text += "\n\(details)\n" }
-    text += "\nOptions:\n"
-    let all = options + Self.common
+    let more = details.isEmpty ? "" : "\n\(details)\n"
+    return "\(summary)\n\nUsage: \(usage)\n" + more + Self.optionsHelp(options) + "\nExample:\n  \(example)\n"
+  }
+
+  /// For the first word alone of commands that have two.
+  static func help(of parts: [CommandSyntax]) -> String {
+    var text = parts.map(\.summary).joined(separator: "\n") + "\n\n"
+    for (place, part) in parts.enumerated() { text += "\(place == 0 ? "Usage: " : "       ")\(part.usage)\n" }
+    var options: [Option] = []
+    for option in parts.flatMap(\.options) where !options.contains(where: { $0.name == option.name }) {
+      options.append(option)
+    }
+    return text + optionsHelp(options) + "\nExamples:\n" + parts.map { "  \($0.example)\n" }.joined()
+  }
+
+  private static func optionsHelp(_ options: [Option]) -> String {
+    var text = "\nOptions:\n"
+    let all = options + common
     let names = all.map { $0.name + ($0.value.map { " \($0)" } ?? "") }
     let width = names.map(\.count).max() ?? 0
     for (name, option) in zip(names, all) {
       text += "  \(name)\(String(repeating: " ", count: width - name.count + 2))\(option.help)\n"
     }
-    return text + "\nExample:\n  \(example)\n"
+    return text
   }
 }

@@ -25,8 +25,9 @@ enum CheckCommand {
         }
       }
       let isValid = configuration != nil && !problems.contains { $0.severity == .error }
-      let refuses = answers.values.contains { ($0?.code ?? .delivered) != .delivered }
-      let outcome: Outcome = isValid ? (refuses ? .needsYou : .done) : .usage
+      let outcomes = answers.values.compactMap { $0.map(Outcome.init(of:)) }
+      let outcome: Outcome =
+        !isValid ? .usage : outcomes.contains(.needsYou) ? .needsYou : outcomes.contains(.waits) ? .waits : .done
       if json { return .print(self.json(file, isValid, problems, configuration, answers), outcome) }
       var ending = words(file, isValid, problems, configuration, catalogue, answers, outcome)
       ending.problems += missing.map { "warning: \($0)\n" }.joined()

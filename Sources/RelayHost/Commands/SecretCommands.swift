@@ -13,7 +13,14 @@ enum SecretCommands {
       let name = arguments.operands[0]
       let store = try store(session)
       var value = try readValue(name)
+      let isNothing = value.isEmpty
       if value.last == 10 { value.removeLast() }
+      guard !value.isEmpty else {
+        throw Refusal(
+          .usage, .commandUsage,
+          "\(isNothing ? "Nothing" : "Only a line break") was read from standard input; secret \(name) is as it was.",
+          hint: "printf %s \"$VALUE\" | relay-host secret set \(name)")
+      }
       do throws(SecretError) { try store.set(name, value) } catch { throw Refusal(error) }
       let told = try tell(session, name)
       return .print("Secret \(name) is stored\(told ? " and in use" : "").\n")

@@ -55,7 +55,7 @@ enum StatusCommand {
     let id = pipeline.shown("id")
     if let attention = pipeline["attention"], !attention.isNull {
       return "\n\(id) needs you: \(attention.shown("message")) [\(attention.shown("code"))]\n"
-        + "  Mend it, then: relay-host resume \(id)\n"
+        + "  \(attention.shown("remedy"))\n"
     }
     var text = ""
     if let trouble = pipeline["trouble"]?.string { text += "\n\(id): \(trouble)\n" }

@@ -68,9 +68,11 @@ package struct DiagnosticList: Sendable {
   }
 
   /// A syntax problem as the reader found it.
-  package mutating func add(_ error: JSONError) {
+  ///
+  /// - Parameter hint: for what is being read, better than the one for any JSON.
+  package mutating func add(_ error: JSONError, hint: String? = nil) {
     add(
-      DiagnosticCode(error.kind) ?? .jsonUnexpectedCharacter, error.message, hint: error.kind.hint,
+      DiagnosticCode(error.kind) ?? .jsonUnexpectedCharacter, error.message, hint: hint ?? error.kind.hint,
       at: error.offset..<error.offset)
   }
 

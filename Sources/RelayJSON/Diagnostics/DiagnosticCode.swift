@@ -251,7 +251,8 @@ extension DiagnosticCode {
     case .pipelineTakesNoFiles: "files can only be handed to a pipeline whose extract.from is inbox"
     case .submitNoFile: "a file that was to be handed over can't be read"
     case .submitFull: "the pipeline holds as much as delivery.maxQueued allows; nothing was taken"
-    case .submitDiskFull: "the disk has no room for the artifact; nothing was taken"
+    case .submitDiskFull:
+      "the disk has no room for the artifact beside the reserve that is kept free; nothing was taken"
     case .submitChanged: "a file changed while it was taken; nothing was taken"
     case .submitFailed: "the artifact could not be put on the disk; nothing was taken"
     case .submitUnknown: "whether the artifact is on the disk is not known; submitted again, it arrives twice at most"

@@ -82,7 +82,7 @@ extension JSONError.Kind {
   /// What to do about it.
   package var hint: String {
     switch self {
-    case .empty: "write at least {}"
+    case .empty: "write a value, such as an object: {}"
     case .tooLarge: "make it smaller"
     case .tooDeep: "check the brackets"
     case .byteOrderMark: "save the file as UTF-8 without a byte order mark"

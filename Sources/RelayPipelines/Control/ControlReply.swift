@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayDelivery
 import RelayJSON
 
 /// How a command ends; the numbers are the program's exit codes.
@@ -12,6 +13,17 @@ package enum Outcome: Int, Sendable {
   case needsYou = 4
   /// The daemon can't be reached and this needs it.
   case unreachable = 5
+}
+
+extension Outcome {
+  /// Of a person's question to a destination, be it a test or a check.
+  package init(of verdict: DeliveryVerdict) {
+    switch verdict.code {
+    case .delivered: self = .done
+    case .retry: self = .waits
+    default: self = .needsYou
+    }
+  }
 }
 
 /// Why something a person asked for wasn't done: what happened, with a code of the registry and what to do.

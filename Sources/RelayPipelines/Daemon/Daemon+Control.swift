@@ -34,7 +34,7 @@ extension Daemon {
   }
 
   nonisolated private func reload() -> ControlReply {
-    let answer = Reply<String?>()
+    let answer = Reply<Refusal?>()
     loop.post {
       self.assumeIsolated { me in
         me.discovery.assumeIsolated { discovery in
@@ -42,12 +42,7 @@ extension Daemon {
         }
       }
     }
-    if let problem = answer.wait() {
-      return ControlReply(
-        Refusal(
-          .usage, .configBadValue, "The configuration is not used: \(problem)",
-          hint: "`relay-host check` shows all mistakes; the former configuration stays in force"))
-    }
+    if let refusal = answer.wait() { return ControlReply(refusal) }
     return ControlReply(.object(["reloaded": .flag(true)]))
   }
 

@@ -50,7 +50,7 @@ extension Daemon {
   /// Reads the file and puts it into force if it is valid and says something else.
   ///
   /// - Parameter force: even if the file itself is as it was.
-  func reread(force: Bool, then: (@Sendable (String?) -> Void)? = nil) {
+  func reread(force: Bool, then: (@Sendable (Refusal?) -> Void)? = nil) {
     if let then { rereadWaiters.append(then) }
     isForced = isForced || force
     isReadWanted = true
@@ -83,7 +83,7 @@ extension Daemon {
     case .failure(let refusal):
       // The same bytes once they can be read again are news.
       bytes = []
-      reject(refusal.message)
+      reject(refusal.message, refusal.code)
     case .success(nil): break
     case .success(let read?):
       let isSame = read.bytes == bytes && hadProblem == nil
@@ -92,10 +92,10 @@ extension Daemon {
         let errors = read.problems.filter { $0.severity == .error }
         for problem in errors { log.log(LogEntry(.error, problem.headline)) }
         let first = errors.first.map { "\($0.place.map { "line \($0.line), " } ?? "")\($0.message)" } ?? ""
-        reject("\(file.path) has \(ConfigurationFile.count(errors)); the first: \(first).")
+        reject("\(file.path) has \(ConfigurationFile.count(errors)); the first: \(first).", errors.first?.code)
         break
       }
-      reloadProblem = nil
+      (reloadProblem, reloadCode) = (nil, nil)
       let before = Set(configuration.pipelines.map(\.id))
       if !isSame {
         for problem in read.problems { log.log(LogEntry(.warning, problem.headline)) }
@@ -117,14 +117,19 @@ extension Daemon {
     }
     let waiting = rereadWaiters
     rereadWaiters = []
-    for then in waiting { then(reloadProblem) }
+    let refusal = reloadProblem.map { problem in
+      Refusal(
+        .usage, reloadCode ?? .configBadValue, "The configuration is not used: \(problem)",
+        hint: "`relay-host check` shows all mistakes; the former configuration stays in force")
+    }
+    for then in waiting { then(refusal) }
     statusChanged()
     if isReadWanted { reread(force: false) }
   }
 
   /// The former configuration stays in force.
-  private func reject(_ problem: String) {
-    reloadProblem = problem
+  private func reject(_ problem: String, _ code: DiagnosticCode?) {
+    (reloadProblem, reloadCode) = (problem, code)
     log.log(LogEntry(.error, "The changed configuration is not used; the former one stays in force. \(problem)"))
     var problems: [String: String] = [:]
     for pipeline in configuration.pipelines {

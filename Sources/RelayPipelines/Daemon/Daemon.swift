@@ -28,10 +28,12 @@ package actor Daemon {
   var bytes: [UInt8] = []
   var stamp: FileStatus?
   var reloadProblem: String?
+  /// Which of the file's mistakes is the first.
+  var reloadCode: DiagnosticCode?
   var isReading = false
   var isReadWanted = false
   var isForced = false
-  var rereadWaiters: [@Sendable (String?) -> Void] = []
+  var rereadWaiters: [@Sendable (Refusal?) -> Void] = []
   var isReady = false
   var isStopping = false
   var control: ControlServer?
@@ -74,8 +76,7 @@ package actor Daemon {
     stamp = file.stamp()
     let (first, problems) = file.read(bytes, targets: [])
     guard let first else {
-      // Nobody has looked for targets yet, so none of them can be missed.
-      throw Self.refusal(file, problems.filter { $0.code != .configUnknownTarget }, log)
+      throw Self.refusal(file, Self.allProblems(file, bytes, problems), log)
     }
     configuration = first
     ProcessTimeZone.adopt(first)
@@ -120,6 +121,16 @@ package actor Daemon {
       }
       usleep(20_000)
     }
+  }
+
+  /// Every mistake of a file, those in the settings of targets among them: as many as `check` counts.
+  private static func allProblems(
+    _ file: ConfigurationFile, _ bytes: [UInt8], _ withoutTargets: [Diagnostic]
+  ) -> [Diagnostic] {
+    // Where nobody can look for targets, none of them can be missed.
+    guard let workshop = try? Workshop() else { return withoutTargets.filter { $0.code != .configUnknownTarget } }
+    let targets = workshop.targets(in: (try? file.places().targets) ?? [])
+    return file.read(bytes, targets: targets.manifests).1
   }
 
   /// Writes what is wrong with a configuration to the log and makes one refusal of it.

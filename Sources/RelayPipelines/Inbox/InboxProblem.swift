@@ -48,7 +48,7 @@ extension InboxProblem {
     case .folder(let error): "folder \(error.code)"
     case .notWritable(let error): "not writable \(error.code)"
     case .queue(.pipelineFull): "pipeline full"
-    case .queue(.diskFull): "disk full"
+    case .queue(.diskFull), .queue(.reserve): "disk full"
     case .queue(.notCommitted(let error)), .queue(.system(let error)): "queue \(error.call.rawValue) \(error.code)"
     case .queue(let error): "queue \(error.message)"
     case .note(let error): "note \(error.code)"

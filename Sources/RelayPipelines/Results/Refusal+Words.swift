@@ -20,7 +20,7 @@ extension Refusal {
     let sentence = Self.sentence(error.message)
     switch error {
     case .pipelineFull: self.init(.needsYou, .submitFull, sentence)
-    case .diskFull: self.init(.needsYou, .submitDiskFull, sentence)
+    case .diskFull, .reserve: self.init(.needsYou, .submitDiskFull, sentence)
     case .tooManyParts, .noParts, .manifestTooLarge: self.init(.usage, .submitTooMany, sentence)
     // These begin with the name of a file, which stays as it is.
     case .sourceChanged, .sourceStalled: self.init(.needsYou, .submitChanged, error.message + ".")

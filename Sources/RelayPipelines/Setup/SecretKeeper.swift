@@ -45,10 +45,10 @@ package final class SecretKeeper: Sendable {
       let isNew = state.withLock { $0.warned.insert(name).inserted }
       if isNew { for warning in warnings { log.log(LogEntry(.warning, warning.headline)) } }
     } catch {
-      throw SecretProblem(message: "\(error.message); \(error.hint)")
+      throw SecretProblem(message: "\(error.message); \(error.hint)", code: error.code)
     }
     guard let text = String(validating: found.bytes, as: UTF8.self) else {
-      throw SecretProblem(message: "Secret \"\(name)\" is not UTF-8 text; set it again.")
+      throw SecretProblem(message: "Secret \"\(name)\" is not UTF-8 text; set it again.", code: .secretUnreadable)
     }
     remember(found)
     return text

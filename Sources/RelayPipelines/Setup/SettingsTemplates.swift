@@ -16,7 +16,7 @@ enum SettingsTemplates {
       return .init(
         line: 1, column: 1, message: "scheme, host and port of a url must be plain text, before the first {{")
     } catch {
-      return .init(line: error.line, column: error.column, message: error.message)
+      return .init(line: error.line, column: error.column, message: error.message, code: error.code)
     }
   }
 
@@ -33,7 +33,7 @@ enum SettingsTemplates {
         rendered.append(Manifest.Setting(path: setting.path, text: text))
       } catch {
         throw Refusal(
-          .needsYou, .templateSyntax,
+          .needsYou, error.code,
           "The template in \"\(setting.path)\" of pipeline \(pipeline.id) can't be rendered for \(context.fileName): "
             + error.message, hint: "mend it in the configuration; nothing was taken")
       }
@@ -81,5 +81,11 @@ enum SettingsTemplates {
       fileName: fileName, artifactID: artifact, partIndex: part, partCount: count, pipelineID: pipeline.id,
       pipelineName: pipeline.name, now: created.milliseconds, created: created.milliseconds,
       zoneOffset: Int64(created.localOffset))
+  }
+}
+
+extension TemplateError {
+  fileprivate var code: DiagnosticCode {
+    if case .unknownName = kind { .templateUnknownName } else { .templateSyntax }
   }
 }

@@ -61,7 +61,10 @@ extension UseCases {
       "attempts": .integer(snapshot.attempts), "nextAttempt": .time(snapshot.nextAttempt),
       "stuckSince": .time(snapshot.stuckSince),
       "attention": snapshot.attention.map {
-        .object(["code": .text($0.code), "message": .text($0.message), "since": .time($0.since)])
+        .object([
+          "code": .text($0.code), "message": .text($0.message), "since": .time($0.since),
+          "remedy": .text(Remedy.text(for: $0.code, pipeline: pipeline.id)),
+        ])
       } ?? JSONNode(.null),
       "nextRun": JSONNode(.null), "owedDays": .integer(0),
     ])

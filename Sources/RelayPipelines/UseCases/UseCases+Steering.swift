@@ -71,8 +71,9 @@ extension UseCases {
     }
     if let attention = snapshot??.attention {
       throw Refusal(
-        .needsYou, .deliveryNeedsAttention, "Pipeline \(id) needs attention: \(attention.message)",
-        hint: "mend it, then `relay-host resume \(id)`")
+        .needsYou, DiagnosticCode(rawValue: attention.code) ?? .deliveryNeedsAttention,
+        "Pipeline \(id) needs attention: \(attention.message)",
+        hint: Remedy.text(for: attention.code, pipeline: id))
     }
     return ControlReply(
       .object(["pipeline": .text(id), "state": .text(snapshot??.state.rawValue)]))
@@ -114,8 +115,7 @@ extension UseCases {
       "pipeline": .text(id), "passed": .flag(passed), "verdict": .text(verdict.code.rawValue),
       "status": .integer(verdict.status), "message": .text(verdict.message), "receipt": .text(verdict.receipt),
     ])
-    let outcome: Outcome = passed ? .done : verdict.code == .retry ? .waits : .needsYou
-    return ControlReply(result, outcome)
+    return ControlReply(result, Outcome(of: verdict))
   }
 
   /// The targets that were found, usable or not.

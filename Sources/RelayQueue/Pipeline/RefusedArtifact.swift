@@ -83,7 +83,9 @@ extension PipelineFolder {
   package func resend(_ name: String) throws(ResendError) -> CommittedArtifact {
     let (queue, refused): (Directory, Directory)
     let artifact: QueuedArtifact
-    do throws(SystemError) { (queue, refused) = (try self.queue, try subfolder("refused")) } catch { throw .system(error) }
+    do throws(SystemError) { (queue, refused) = (try self.queue, try subfolder("refused")) } catch {
+      throw .system(error)
+    }
     guard let old = Self.refusedSequence(name) else { throw .damaged(.missing) }
     do { artifact = try openArtifact(old, named: name, in: "refused") } catch { throw .damaged(error) }
     let size = QueueBooks.Size(parts: artifact.manifest.parts.count, bytes: artifact.manifest.storedBytes)

@@ -7,8 +7,10 @@ import RelaySystem
 package enum QueueError: Error, Equatable, Sendable {
   /// The pipeline's backlog has reached its limit (`delivery.maxQueued`).
   case pipelineFull(pipeline: String, limits: QueueLimits)
-  /// The disk has no room, or only the reserve is left.
+  /// The disk has no room.
   case diskFull(path: String)
+  /// There is room, and with these bytes more the reserve would be touched.
+  case reserve(path: String, limits: QueueLimits, left: DiskRoom, wanted: UInt64)
   case tooManyParts(limit: Int)
   /// The settings rendered for the parts are too large together.
   case manifestTooLarge(limit: Int)
@@ -32,6 +34,7 @@ package enum QueueError: Error, Equatable, Sendable {
       "the queue of \(pipeline) is full (at most \(limits.artifacts) artifacts and \(limits.bytes) bytes); "
         + "let it deliver first or raise delivery.maxQueued"
     case .diskFull(let path): "the disk of \(path) is full; free some space, nothing was taken"
+    case .reserve(let path, let limits, let left, let wanted): left.words(path, limits, wanted)
     case .tooManyParts(let limit): "an artifact has at most \(limit) files; hand in several"
     case .manifestTooLarge(let limit):
       "names and rendered settings of the files are larger than \(limit) bytes together; hand in several artifacts"

@@ -275,9 +275,11 @@ extension PipelineFolder {
   }
 
   func checkSpace(for bytes: UInt64, _ limits: QueueLimits) throws(QueueError) {
-    let left: (bytes: UInt64, inodes: UInt64)
-    do { left = try folder.spaceLeft() } catch { throw QueueError(error) }
-    let (wanted, overflow) = limits.freeBytes.addingReportingOverflow(bytes)
-    guard !overflow, left.bytes >= wanted, left.inodes >= limits.freeInodes else { throw .diskFull(path: queuePath) }
+    let found: (bytes: UInt64, inodes: UInt64)
+    do { found = try folder.spaceLeft() } catch { throw QueueError(error) }
+    let left = DiskRoom(bytes: found.bytes, inodes: found.inodes)
+    guard !left.holds(bytes, limits) else { return }
+    guard left.bytes > 0 && left.inodes > 0 else { throw .diskFull(path: queuePath) }
+    throw .reserve(path: queuePath, limits: limits, left: left, wanted: bytes)
   }
 }

@@ -106,6 +106,12 @@ struct MachineHarness {
     if let timer = machine.timer, timer <= boot { handle(.timer) }
   }
 
+  /// Of the last attempt's record.
+  var lastMessage: String? {
+    done.reversed().lazy.compactMap { if case .record(_, _, _, let verdict, _) = $0 { verdict.message } else { nil } }
+      .first
+  }
+
   /// How long it waits now, in milliseconds; nil when it doesn't.
   var wait: Int64? { machine.timer?.milliseconds(since: boot) }
 }
