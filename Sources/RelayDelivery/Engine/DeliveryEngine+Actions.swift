@@ -3,6 +3,7 @@ import RelayConfig
 import RelayJSON
 import RelayQueue
 import RelaySystem
+import Synchronization
 
 /// Doing what the machines decide: on the disk by threads, on the clock by the loop.
 extension DeliveryEngine {
@@ -166,6 +167,10 @@ extension DeliveryEngine {
       part: part == 0 ? nil : Int64(part), attempts: Int64(attempts))
     log(.warning, "An artifact was set aside in refused/: \(verdict.message)", runtime, sequence)
     if runtime.machine.queue.first == sequence { runtime.artifact = nil }
+    let (id, loop) = (runtime.id, loop)
+    let tellLater = { @Sendable [weak self] (name: String) in
+      loop.post { [weak self] in self?.assumeIsolated { $0.tellLater(reason, of: name, in: id) } }
+    }
     onDisk(runtime) { folder, then in
       do throws(SystemError) {
         guard try folder.refusedBytes() < limit else {
@@ -176,7 +181,7 @@ extension DeliveryEngine {
                 "refused/ has reached its limit (delivery.maxRefused). Look at `relay-host refused \(folder.id)`, "
                 + "then resend or delete what is there. Last reason: \(reason.message)"))
         }
-        try folder.setAside(sequence, reason: reason)
+        if let name = try folder.setAside(sequence, reason: reason) { tellLater(name) }
         then(.movedAway(sequence: sequence))
       } catch {
         then(
@@ -185,10 +190,25 @@ extension DeliveryEngine {
     }
   }
 
+  /// What was set aside on a full disk has no reason beside it yet: it gets it when there is room.
+  private func tellLater(_ reason: SetAsideReason, of name: String, in id: String) {
+    loop.setTimer(
+      TimerKey("pipeline \(id)", "reason \(name)"), at: BootTime.now.advanced(milliseconds: Self.loadPause)
+    ) { [weak self] in
+      self?.assumeIsolated { me in
+        guard let runtime = me.runtimes[id], let folder = runtime.folder else { return }
+        runtime.disk.run { [weak me, loop = me.loop] in
+          if folder.tell(reason, of: name) { return }
+          loop.post { [weak me] in me?.assumeIsolated { $0.tellLater(reason, of: name, in: id) } }
+        }
+      }
+    }
+  }
+
   private func save(_ runtime: PipelineRuntime, _ attention: Attention?, _ paused: Bool, isNews: Bool = true) {
     guard let folder = runtime.folder else { return }
     if let attention, isNews { log(.error, "The pipeline needs attention: \(attention.message)", runtime) }
-    let (sink, id, loop, blank) = (services.log, runtime.id, loop, services.blank)
+    let (sink, id, loop, blank, problem) = (services.log, runtime.id, loop, services.blank, runtime.savingProblem)
     loop.setTimer(TimerKey("pipeline \(id)", "save"), at: nil)
     runtime.disk.run { [weak self] in
       do throws(StateError) {
@@ -200,7 +220,9 @@ extension DeliveryEngine {
           }
           state.pausedByCommand = paused
         }
+        problem.words.withLock { $0 = nil }
       } catch {
+        problem.words.withLock { $0 = error.message }
         sink.log(
           LogEntry(.error, "pipeline.json could not be saved: \(error.message). It is tried again.", ["pipeline": id]))
         loop.post { [weak self] in self?.assumeIsolated { $0.saveLater(id) } }

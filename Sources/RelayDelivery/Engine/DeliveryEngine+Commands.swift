@@ -2,6 +2,7 @@
 import RelayConfig
 import RelayQueue
 import RelaySystem
+import Synchronization
 
 /// What other threads ask of the engine.
 extension DeliveryEngine {
@@ -26,6 +27,26 @@ extension DeliveryEngine {
   package func pause(_ id: String) { feed(id, .pause(byCommand: true, byConfiguration: nil)) }
 
   package func resume(_ id: String) { feed(id, .resume) }
+
+  /// Calls `then` when what was decided about a pipeline is on the disk, or with what keeps it from there.
+  package func whenSaved(_ id: String, then: @escaping @Sendable (String?) -> Void) {
+    guard let runtime = runtimes[id] else { return then(nil) }
+    guard runtime.folder == nil else { return tellSaved(runtime, then) }
+    // Its folder may be being opened: what came of that is known here after the disk was through with it.
+    runtime.disk.run { [weak self, loop] in
+      loop.post { [weak self] in
+        self?.assumeIsolated { me in
+          guard let runtime = me.runtimes[id] else { return then(nil) }
+          if runtime.folder != nil { return me.tellSaved(runtime, then) }
+          then(runtime.machine.diskProblem ?? "its folder isn't open yet")
+        }
+      }
+    }
+  }
+
+  private func tellSaved(_ runtime: PipelineRuntime, _ then: @escaping @Sendable (String?) -> Void) {
+    runtime.disk.run { [problem = runtime.savingProblem] in then(problem.words.withLock { $0 }) }
+  }
 
   package func tryNow(_ id: String) { feed(id, .tryNow) }
 

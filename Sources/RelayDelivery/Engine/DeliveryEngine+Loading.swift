@@ -57,7 +57,9 @@ extension DeliveryEngine {
     case .failure(let problem):
       // What can't be read now is left alone, and nothing is saved over it, until it can.
       log(.error, "The pipeline's folder can't be read: \(problem.message). It is tried again.", runtime)
-      runtime.machine.noteDiskProblem(problem.message)
+      runtime.machine.noteDiskProblem(
+        "its folder can't be read, so nothing is sent and nothing is lost: \(problem.message). Mend that; it is tried "
+          + "again every \(Self.loadPause / 1000) seconds.")
       loop.setTimer(
         TimerKey("pipeline \(id)", "load"), at: BootTime.now.advanced(milliseconds: Self.loadPause)
       ) { [weak self] in

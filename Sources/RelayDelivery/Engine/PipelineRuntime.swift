@@ -2,6 +2,12 @@
 import RelayConfig
 import RelayQueue
 import RelaySystem
+import Synchronization
+
+/// Why the last decision about a pipeline isn't on the disk; nil when it is.
+final class SavingProblem: Sendable {
+  let words = Mutex<String?>(nil)
+}
 
 /// All that the engine holds of one pipeline; belongs to the engine's thread.
 final class PipelineRuntime {
@@ -16,6 +22,7 @@ final class PipelineRuntime {
   var targetState: TargetState?
   /// The artifact at the head, when it is open.
   var artifact: QueuedArtifact?
+  let savingProblem = SavingProblem()
   var worker: RunningWorker?
   /// Whether a part is being opened that the worker gets next: until then it must not go.
   var isHandingOver = false

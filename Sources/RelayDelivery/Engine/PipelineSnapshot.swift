@@ -7,7 +7,8 @@ import RelaySystem
 package struct PipelineSnapshot: Sendable {
   package var id: String
   package var state: DeliveryMachine.State
-  package var totals: QueueTotals
+  /// nil while what it has on the disk isn't known.
+  package var totals: QueueTotals?
   package var lastSuccess: WallTime?
   package var lastVerdict: DeliveryRecord?
   package var attempts: UInt32
@@ -21,7 +22,7 @@ package struct PipelineSnapshot: Sendable {
   package var sending: UInt64?
 
   package init(
-    id: String, state: DeliveryMachine.State, totals: QueueTotals, lastSuccess: WallTime? = nil,
+    id: String, state: DeliveryMachine.State, totals: QueueTotals?, lastSuccess: WallTime? = nil,
     lastVerdict: DeliveryRecord? = nil, attempts: UInt32 = 0, nextAttempt: WallTime? = nil,
     stuckSince: WallTime? = nil, attention: (code: String, message: String, since: WallTime?)? = nil,
     trouble: String? = nil, sending: UInt64? = nil
@@ -53,7 +54,7 @@ extension DeliveryEngine {
       attention = (DiagnosticCode.deliveryTargetMissing.rawValue, problem, nil)
     }
     return PipelineSnapshot(
-      id: runtime.id, state: machine.state(at: .now), totals: runtime.folder?.totals ?? QueueTotals(),
+      id: runtime.id, state: machine.state(at: .now), totals: runtime.folder?.totals,
       lastSuccess: runtime.lastSuccess, lastVerdict: runtime.lastVerdict, attempts: machine.position.attempts,
       nextAttempt: machine.nextAttempt(boot: .now, wall: .now), stuckSince: machine.position.stuckSince,
       attention: attention, trouble: machine.diskProblem,

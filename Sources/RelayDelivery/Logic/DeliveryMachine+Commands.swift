@@ -10,8 +10,9 @@ extension DeliveryMachine {
     switch event {
     case .pause(let byCommand, let byConfiguration):
       if let byConfiguration { isPausedByConfiguration = byConfiguration }
-      if let byCommand, byCommand != isPausedByCommand {
+      if let byCommand {
         isPausedByCommand = byCommand
+        // Also when it is no news: the last time it may not have got onto the disk.
         save()
       }
     case .resume:

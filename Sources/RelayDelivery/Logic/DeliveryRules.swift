@@ -52,7 +52,9 @@ package struct DeliveryRules: Equatable, Sendable {
   /// The wait that a verdict calls for: never shorter than the receiver asked for.
   package func wait(after verdict: DeliveryVerdict, step: UInt32, chance: Double) -> Int64 {
     let most = Broken.promise(.receiverClamp) ? 100 * Self.longestReceiverWait : Self.longestReceiverWait
-    let asked = Broken.promise(.receiverWish) ? 0 : Int64(min(verdict.retryAfterMilliseconds, most))
+    // Nonsense for a verdict makes nonsense of what comes with it.
+    let isWish = verdict.code != .none && !Broken.promise(.receiverWish)
+    let asked = !isWish ? 0 : Int64(min(verdict.retryAfterMilliseconds, most))
     var wait = max(backoff(step: step, chance: chance), asked)
     if waitsLonger(after: verdict) && !Broken.promise(.unsureWaits) { wait = max(wait, Self.unsureWait) }
     return wait

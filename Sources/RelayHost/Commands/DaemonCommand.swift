@@ -20,6 +20,7 @@ enum DaemonCommand {
       }
       do throws(Refusal) {
         let file = try ConfigurationFile.find(named: arguments["--config"])
+        try Session.refuseForeignState(try file.places().state)
         return Daemon.run(file, log: ProgramLog(form: form, least: least))
       } catch {
         return Ending.refused(error, json: false).finish()

@@ -68,7 +68,7 @@ struct Session: Sendable {
     guard geteuid() == 0, let owner = try? Directory(path).descriptor.status().owner, owner != 0 else { return }
     let name = getpwuid(owner).map { String(cString: $0.pointee.pw_name) } ?? "#\(owner)"
     throw Refusal(
-      .needsYou, .stateUnusable, "\(path) belongs to \(name); what root writes there the daemon couldn't read.",
+      .needsYou, .stateUnusable, "\(path) belongs to \(name); what root writes there \(name)'s daemon couldn't read.",
       hint: "run this as that user: sudo -u \(name) relay-host …")
   }
 

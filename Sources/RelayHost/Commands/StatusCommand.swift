@@ -22,10 +22,10 @@ enum StatusCommand {
     if pipelines.isEmpty { text += "There are no pipelines.\n" }
     var rows = [["PIPELINE", "STATE", "QUEUED", "LAST SUCCESS", "NEXT ATTEMPT"]]
     for pipeline in pipelines {
-      let artifacts = pipeline["queued"]?["artifacts"]?.integer ?? 0
+      let artifacts = pipeline["queued"]?["artifacts"]?.integer
       let bytes = pipeline["queued"]?["bytes"]?.integer ?? 0
       rows.append([
-        pipeline.shown("id"), pipeline.shown("state"), artifacts == 0 ? "-" : "\(artifacts) (\(Words.bytes(bytes)))",
+        pipeline.shown("id"), pipeline.shown("state"), queued(artifacts, bytes),
         pipeline.shown("lastSuccess"), pipeline.shown("nextAttempt"),
       ])
     }
@@ -49,6 +49,11 @@ enum StatusCommand {
         + "put it back, or `relay-host remove \(left.shown("id"))`.\n"
     }
     return text
+  }
+
+  private static func queued(_ artifacts: Int64?, _ bytes: Int64) -> String {
+    guard let artifacts else { return "?" }
+    return artifacts == 0 ? "-" : "\(artifacts) (\(Words.bytes(bytes)))"
   }
 
   private static func trouble(of pipeline: JSONNode) -> String {

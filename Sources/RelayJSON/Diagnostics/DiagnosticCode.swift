@@ -108,6 +108,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case stateOlderFormat = "state.older-format"
   case stateUnfinishedRestore = "state.unfinished-restore"
   case stateUnusable = "state.unusable"
+  case stateNotSaved = "state.not-saved"
 
   // Backups.
   case backupBadFolder = "backup.bad-folder"
@@ -246,6 +247,7 @@ extension DiagnosticCode {
     case .restoreNotEmpty: "a backup is put back into an empty state folder only"
     case .restoreFailed: "the backup was not put back whole; the daemon doesn't start with what there is of it"
     case .stateUnusable: "the state folder can't be opened, read or written"
+    case .stateNotSaved: "what was said holds while the daemon runs and could not be saved yet; a restart would undo it"
     case .pipelineUnknown: "no pipeline of that id is in the configuration"
     case .pipelineNotRun: "the pipeline reads health data, which this version doesn't run"
     case .pipelineTakesNoFiles: "files can only be handed to a pipeline whose extract.from is inbox"

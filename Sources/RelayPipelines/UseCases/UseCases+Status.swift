@@ -15,16 +15,17 @@ extension UseCases {
     for pipeline in context.configuration.pipelines where id == nil || pipeline.id == id {
       let snapshot = snapshots[pipeline.id] ?? offlineSnapshot(pipeline)
       var entry = Self.json(pipeline, snapshot)
-      if snapshot.trouble == nil, let problem = context.inboxProblems[pipeline.id] {
-        entry.append("trouble", .text(problem))
-      }
+      let inboxProblem = context.inboxProblems[pipeline.id]
+      if snapshot.trouble == nil, let inboxProblem { entry.append("trouble", .text(inboxProblem)) }
+      let corrupt = (try? context.state.pipeline(pipeline.id).corruptCount()) ?? 0
       entry.append("refused", .integer((try? context.state.pipeline(pipeline.id).refusedCount()) ?? 0))
-      entry.append("corrupt", .integer((try? context.state.pipeline(pipeline.id).corruptCount()) ?? 0))
+      entry.append("corrupt", .integer(corrupt))
       entries.append(entry)
-      switch snapshot.state {
-      case .needsAttention: worst = .needsYou
-      case .waiting, .late: if worst == .done { worst = .waits }
-      default: break
+      let isStuck = snapshot.state == .waiting || snapshot.state == .late
+      if snapshot.state == .needsAttention || corrupt > 0 {
+        worst = .needsYou
+      } else if isStuck || snapshot.trouble != nil || inboxProblem != nil, worst == .done {
+        worst = .waits
       }
     }
     var result = JSONNode.object([
@@ -53,10 +54,9 @@ extension UseCases {
   private static func json(_ pipeline: PipelineConfiguration, _ snapshot: PipelineSnapshot) -> JSONNode {
     var node = JSONNode.object([
       "id": .text(pipeline.id), "name": .text(pipeline.name), "state": .text(snapshot.state.rawValue),
-      "queued": .object([
-        "artifacts": .integer(snapshot.totals.artifacts), "parts": .integer(snapshot.totals.parts),
-        "bytes": .integer(snapshot.totals.bytes),
-      ]),
+      "queued": snapshot.totals.map {
+        .object(["artifacts": .integer($0.artifacts), "parts": .integer($0.parts), "bytes": .integer($0.bytes)])
+      } ?? JSONNode(.null),
       "lastSuccess": .time(snapshot.lastSuccess), "lastVerdict": verdict(snapshot.lastVerdict),
       "attempts": .integer(snapshot.attempts), "nextAttempt": .time(snapshot.nextAttempt),
       "stuckSince": .time(snapshot.stuckSince),
@@ -89,7 +89,8 @@ extension UseCases {
     var snapshot = PipelineSnapshot(id: pipeline.id, state: pipeline.paused ? .paused : .idle, totals: QueueTotals())
     guard let folder = try? context.state.pipeline(pipeline.id) else { return snapshot }
     let record = folder.marks.current
-    snapshot.totals = (try? folder.measure()) ?? folder.totals
+    let totals = (try? folder.measure()) ?? folder.totals
+    snapshot.totals = totals
     snapshot.lastVerdict = (try? folder.deliveryLog.last(1))?.last
     snapshot.lastSuccess = (try? folder.deliveryLog.last())?.last { $0.verdict == "delivered" }?.at
     snapshot.attempts = record.attempts
@@ -100,7 +101,7 @@ extension UseCases {
       snapshot.state = .needsAttention
     } else if state?.pausedByCommand == true || pipeline.paused {
       snapshot.state = .paused
-    } else if snapshot.totals.artifacts > 0 {
+    } else if totals.artifacts > 0 {
       snapshot.state = record.attempts > 0 ? .waiting : .queued
       snapshot.nextAttempt = record.attempts > 0 ? record.nextAttempt : nil
     }

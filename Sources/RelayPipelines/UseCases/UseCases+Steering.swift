@@ -30,8 +30,17 @@ extension UseCases {
     _ onDisk: (inout PipelineState) -> Void
   ) throws(Refusal) {
     if let engine = context.engine {
-      _ = engine.ask { byEngine($0) }
-      return
+      let saved = Reply<String?>()
+      engine.loop.post {
+        engine.assumeIsolated { engine in
+          byEngine(engine)
+          engine.whenSaved(id) { saved.set($0) }
+        }
+      }
+      guard let problem = saved.wait() else { return }
+      throw Refusal(
+        .needsYou, .stateNotSaved, "That holds for pipeline \(id) now, but it could not be saved: \(problem).",
+        hint: "it is saved as soon as that is mended; until then a restart undoes it")
     }
     let folder = try folder(id)
     do {

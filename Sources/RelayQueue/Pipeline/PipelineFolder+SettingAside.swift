@@ -5,11 +5,27 @@ import Synchronization
 
 extension PipelineFolder {
   /// Moves an artifact to `refused/` with its reason; durable when this returns. Once more has no effect.
+  /// Returns its name there if the reason could not be written, because the disk is full or the folder damaged.
   ///
   /// Call this first and mark the sequence as completed then: a recovery that finds it completed but still in the queue
   /// takes it for damage.
-  package func setAside(_ sequence: UInt64, reason: SetAsideReason) throws(SystemError) {
+  @discardableResult
+  package func setAside(_ sequence: UInt64, reason: SetAsideReason) throws(SystemError) -> String? {
     try move(sequence, to: "refused", reason)
+  }
+
+  /// Writes the reason beside an artifact in `refused/` that has none. Returns whether there is nothing left to do.
+  package func tell(_ reason: SetAsideReason, of name: String) -> Bool {
+    do throws(SystemError) {
+      let artifact = try subfolder("refused").folder(name)
+      if try artifact.status(of: SetAsideReason.fileName) == nil {
+        try artifact.replace(SetAsideReason.fileName, with: reason.bytes())
+      }
+      return true
+    } catch {
+      // Sent again or deleted meanwhile.
+      return error.isMissing
+    }
   }
 
   /// Moves an artifact to `corrupt/`; durable when this returns. Once more has no effect.
@@ -17,17 +33,21 @@ extension PipelineFolder {
     try move(sequence, to: "corrupt", SetAsideReason(verdict: "damaged", message: reason))
   }
 
-  private func move(_ sequence: UInt64, to place: String, _ reason: SetAsideReason) throws(SystemError) {
+  @discardableResult
+  private func move(_ sequence: UInt64, to place: String, _ reason: SetAsideReason) throws(SystemError) -> String? {
     let name = SequenceName.name(sequence)
     let (queue, target) = (try queue, try subfolder(place))
     let size = sizeIfMeasured(sequence)
-    try books.withLock { (books: inout QueueBooks) throws(SystemError) in
+    return try books.withLock { (books: inout QueueBooks) throws(SystemError) in
+      var untold: String?
       if let entry = try queue.status(of: name) {
         // The reason is a help; an artifact whose folder takes no more files (full disk, damage) is moved without it.
+        var isTold = true
         if entry.kind == .folder {
-          try? queue.folder(name).replace(SetAsideReason.fileName, with: reason.bytes())
+          do { try queue.folder(name).replace(SetAsideReason.fileName, with: reason.bytes()) } catch { isTold = false }
         }
-        try Self.rename(name, from: queue, toFreeNameIn: target)
+        let newName = try Self.rename(name, from: queue, toFreeNameIn: target)
+        if !isTold { untold = newName }
         books.departed(sequence, size)
       } else if try target.status(of: name) == nil {
         throw SystemError(call: .rename, code: ENOENT, subject: queuePath + "/" + name)
@@ -35,16 +55,19 @@ extension PipelineFolder {
       // The new place first: after a crash in between it is at least in one.
       try target.sync()
       try queue.sync()
+      return untold
     }
   }
 
   /// The name may be taken, by what lay under the same number before the marks were lost.
   private static func rename(
     _ name: String, from queue: Directory, toFreeNameIn target: Directory
-  ) throws(SystemError) {
+  ) throws(SystemError) -> String {
     for attempt in 1...1000 {
+      let free = attempt == 1 ? name : "\(name)-\(attempt)"
       do {
-        return try queue.rename(name, to: target, as: attempt == 1 ? name : "\(name)-\(attempt)", exclusive: true)
+        try queue.rename(name, to: target, as: free, exclusive: true)
+        return free
       } catch {
         guard error.code == EEXIST else { throw error }
       }

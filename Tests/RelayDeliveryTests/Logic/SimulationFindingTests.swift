@@ -113,6 +113,13 @@ import Testing
     #expect(it.artifacts.count == left && it.machine.attention == nil)
   }
 
+  @Test func `a wish that comes with no verdict counts as little as the verdict`() {
+    var it = MachineHarness(artifacts: [1: 1])
+    it.start()
+    it.answer(.none, after: .max)
+    #expect(it.wait == 60_000)
+  }
+
   @Test func `a verdict that needs a person ends the row of misbehaviours, too`() {
     var it = MachineHarness(artifacts: [1: 1])
     it.start()
