@@ -115,6 +115,18 @@ import Testing
   }
 
   @Test(arguments: [
+    ("example.org", false), ("http//x/", false), ("ftp://example.org/", false), ("https://", false),
+    ("https://:80/", false),
+    ("ftp://example.org/{{ file.name }}", false), ("example.org/{{ file.name }}", false), ("HTTP://x", true),
+    ("https://example.org/{{ file.name }}", true), ("https://{{ file.name }}/x", true), ("{{ file.name }}", true),
+    ("http{{ file.name }}", true), ("https://[::1]:8480/?a", true),
+  ])
+  func `an address is looked at before anything is sent to it`(url: String, isGood: Bool) {
+    let text = Samples.file(load: #"{"target": "http", "settings": {"url": "u", "callback": "\#(url)"}}"#)
+    #expect(Samples.codes(text) == (isGood ? [] : ["config.bad-url"]))
+  }
+
+  @Test(arguments: [
     "state", "state/x", "state/secrets", "targets", "targets/x", ".", "..", "/", "pipelines.json", "link",
     "link/deeper", "out/../state", "cred/x",
   ])

@@ -22,6 +22,7 @@ enum Samples {
           "field": {"type": "string", "default": "file"},
           "retries": {"type": "integer", "minimum": 0, "maximum": 9},
           "ratio": {"type": "number"},
+          "callback": {"type": "string", "x-relay-url": ["https", "http"], "x-relay-template": true},
           "successStatuses": {"type": "array", "items": {"type": "integer", "minimum": 100, "maximum": 599}},
           "standardWebhooks": {"type": "object", "required": ["secret"], "additionalProperties": false,
             "properties": {"secret": {"type": "string", "x-relay-secret": "required"}}},

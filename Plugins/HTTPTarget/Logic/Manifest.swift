@@ -22,7 +22,7 @@ enum HTTPManifest {
             "type": "string", "minLength": 1, "title": "Address",
             "description": "Where each part is sent, http or https. May hold a template; may be a secret as a whole.",
             "examples": ["https://example.org/hooks/health"],
-            "x-relay-template": true, "x-relay-secret": "allowed"
+            "x-relay-url": ["https", "http"], "x-relay-template": true, "x-relay-secret": "allowed"
           },
           "method": {
             "type": "string", "enum": ["POST", "PUT", "PATCH"], "default": "POST", "title": "Method",

@@ -35,6 +35,11 @@ struct SettingsResolver {
     // A default's place is in the manifest, and the manifest was checked: nothing is told about it here.
     if isTyped, let taken = secret(node, schema, path) { return taken }
     let found = schema.problemsOfValue(node, pointer: path)
+    if isTyped, let schemes = schema.urlSchemes, let text = node.string, !WebAddress.isGood(text, schemes: schemes) {
+      problems.add(
+        .configBadURL, "\"\(path)\" must be an address that starts with \(Self.alternatives(schemes)) and names a host",
+        hint: "such as \(schemes.first ?? "https")://example.org/", at: node.range)
+    }
     if let text = node.string, text.contains("{{") {
       if schema.isTemplate, !found.contains(where: \.isAboutType) {
         template(text, node, path)
@@ -96,6 +101,10 @@ struct SettingsResolver {
       taken.append(JSONMember(name: entry.member.name, node: value))
     }
     return JSONNode(.object(taken))
+  }
+
+  private static func alternatives(_ schemes: [String]) -> String {
+    schemes.map { "\($0)://" }.joined(separator: " or ")
   }
 
   private mutating func text(

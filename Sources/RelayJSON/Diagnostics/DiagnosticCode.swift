@@ -184,7 +184,7 @@ extension DiagnosticCode {
     case .configBadTime: "a time of day is written 06:30, from 00:00 to 23:59"
     case .configBadZone: "a time zone is an IANA name such as Europe/Berlin that this machine knows"
     case .configBadAddress: "an address to listen on is written 127.0.0.1:8480, [::1]:8480 or unix:PATH"
-    case .configBadURL: "a URL starts with http:// or https:// and names a host"
+    case .configBadURL: "an address starts with a scheme that its key takes, such as https://, and names a host"
     case .configDuplicateID: "two pipelines have the same id"
     case .configDuplicateInbox: "two pipelines take their files from the same folder"
     case .configUnknownTarget:

@@ -59,6 +59,8 @@ private struct SchemaParser {
     case "x-relay-template": schema.isTemplate = check(node.bool, member, pointer, "true or false") ?? false
     case "x-relay-access":
       schema.access = check(node.string.flatMap(JSONSchema.AccessMark.init), member, pointer, #""read" or "write""#)
+    case "x-relay-url":
+      schema.urlSchemes = check(texts(node).flatMap { $0.isEmpty ? nil : $0 }, member, pointer, "a list of schemes")
     case "$schema", "$comment": break
     default:
       problems.append(SchemaProblem(.unsupportedKeyword(member.name), pointer: pointer, range: member.nameRange))

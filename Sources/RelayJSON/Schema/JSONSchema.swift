@@ -58,6 +58,8 @@ package struct JSONSchema: Equatable, Sendable {
   package var secret: SecretMark?
   package var isTemplate = false
   package var access: AccessMark?
+  /// The text is an address with one of these before `://`, and a host behind it.
+  package var urlSchemes: [String]?
   /// The schema as it was read.
   package var source = JSONNode(.object([]))
 
