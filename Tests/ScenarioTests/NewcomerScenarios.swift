@@ -14,6 +14,15 @@ import Testing
       """
       {"id": "web", "extract": {"from": "inbox"}, "load": {"target": "http", "settings": {"url": "example.org/x"}}}
       """)
+    let check = try host.run("check")
+    #expect(check.status == 2 && check.problems.contains("[config.bad-url]"))
+    // One that is a secret is seen for what it is only when it is used.
+    try host.configure(
+      """
+      {"id": "web", "extract": {"from": "inbox"}, "load": {"target": "http", "settings": {"url": {"secret": "where"}}}}
+      """)
+    #expect(try host.run(["secret", "set", "where"], input: "example.org/x").status == 0)
+    #expect(try host.run("check").status == 0)
     try host.start()
     try host.submit("web", "x")
     #expect(try host.reaches("web", "needs-attention"))

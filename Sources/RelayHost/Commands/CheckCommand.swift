@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelayConfig
 import RelayDelivery
 import RelayJSON
@@ -30,7 +31,8 @@ enum CheckCommand {
         !isValid ? .usage : outcomes.contains(.needsYou) ? .needsYou : outcomes.contains(.waits) ? .waits : .done
       if json { return .print(self.json(file, isValid, problems, configuration, answers), outcome) }
       var ending = words(file, isValid, problems, configuration, catalogue, answers, outcome)
-      ending.problems += missing.map { "warning: \($0)\n" }.joined()
+      let folders = configuration.map(missingInboxes) ?? []
+      ending.problems += (missing + folders).map { "warning: \($0)\n" }.joined()
       return ending
     }
   }
@@ -49,6 +51,18 @@ enum CheckCommand {
     }
   }
 
+  /// Inboxes that somebody named and that aren't there: their disk may come later, or the name is wrong.
+  private static func missingInboxes(_ configuration: Configuration) -> [String] {
+    configuration.pipelines.compactMap { pipeline in
+      guard case .inbox(let directory) = pipeline.extract, !isThere(directory),
+        !PathRules.isInside(directory, configuration.state)
+      else { return nil }
+      return "pipeline \(pipeline.id): its inbox \(directory) is not there; nothing is taken until it is."
+    }
+  }
+
+  private static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
   private static func words(
     _ file: ConfigurationFile, _ isValid: Bool, _ problems: [Diagnostic], _ configuration: Configuration?,
     _ catalogue: TargetCatalogue, _ answers: [String: DeliveryVerdict?], _ outcome: Outcome
@@ -65,7 +79,9 @@ enum CheckCommand {
     ending.output +=
       "\(file.path) is good: \(Words.count(Int64(configuration.pipelines.count), "pipeline", "pipelines")).\n"
     for pipeline in configuration.pipelines {
-      let access = pipeline.access.map { "\($0.mode == .read ? "reads" : "writes") \($0.path)" }
+      let access = pipeline.access.map { access in
+        (access.mode == .read ? "reads " : "writes ") + access.path + (isThere(access.path) ? "" : " (not there yet)")
+      }
       ending.output +=
         "  \(pipeline.id) → \(pipeline.load.targetID): \(access.isEmpty ? "touches no files" : access.joined(separator: ", "))\n"
       guard let answer = answers[pipeline.id] else { continue }
