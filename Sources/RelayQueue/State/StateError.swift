@@ -35,7 +35,10 @@ package enum StateError: Error, Equatable, Sendable {
     case .unreadableFormat(let path):
       "\(path)/format holds no version number; put it back from a backup, nothing was changed"
     case .notAStateFolder(let path, let holds):
-      "\(path) has no file named format but holds \(holds), so it is no state folder; choose an empty one"
+      holds == "pipelines"
+        ? "\(path) holds pipelines but has lost its file named format, which holds the number of the layout; put it back from a "
+          + "backup, or with `echo 1 >\(path)/format` if version 0.1 wrote the folder"
+        : "\(path) has no file named format but holds \(holds), so it is no state folder; choose an empty one"
     case .badPipelineID(let id):
       "\(id) is no pipeline id: lower-case letters, digits and hyphens, at most 63, beginning with a letter or digit"
     case .notRead(let path): "\(path) could not be read, so it is not written either; make it readable"

@@ -41,7 +41,8 @@ package struct StateFormat: Sendable {
     let names = try asState { () throws(SystemError) in try root.names() }
     // Its format comes last, so without it the restore hasn't come to its end.
     if names.contains(Self.restoreMarker) { throw .unfinishedRestore(path: root.path) }
-    if let name = names.first(where: { !Self.harmless.contains($0) }) {
+    let foreign = names.filter { !Self.harmless.contains($0) }
+    if let name = foreign.contains("pipelines") ? "pipelines" : foreign.first {
       throw .notAStateFolder(path: root.path, holds: name)
     }
     return nil

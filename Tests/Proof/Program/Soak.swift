@@ -36,6 +36,8 @@ final class Soak {
   private(set) var sum = Sum()
   private let isRoundOver = Mutex(false)
   private let submitters = Mutex(0)
+  /// Of earlier rounds.
+  private var callFaultsBefore: UInt64 = 0
 
   init(program: String, seed: UInt64) throws {
     stage = try Stage(program: program)
@@ -78,6 +80,7 @@ final class Soak {
 
   private func round(isBrutal: Bool, seconds: Double) throws {
     try stage.reset()
+    callFaultsBefore = sum.callFaults
     stage.faults.shiftWallClock(milliseconds: 0)
     stage.faults.shiftBootClock(milliseconds: 0)
     try script("/chaos/12")
@@ -126,7 +129,9 @@ final class Soak {
   /// The daemon has ended by itself: it may decline to start while its calls fail, but never crash.
   private func begunAgain() throws {
     let end = stage.host.ended(within: 1)
-    let isRefusal = if case .exited? = end { stage.faults.struck > 0 } else { false }
+    // Those of the calls before the last that were made to fail count as well: it may have ended some moments ago.
+    let struck = sum.callFaults &- callFaultsBefore &+ stage.faults.struck
+    let isRefusal = if case .exited? = end { struck > 0 } else { false }
     if !isRefusal {
       say("  the daemon ended by itself: \(end?.words ?? "gone"); \(stage.host.log.suffix(2000))")
       sum.violations.append(Violation(.goesOn, "the daemon ended by itself"))
