@@ -46,8 +46,8 @@ extension SystemError {
 
   /// What happened and where, for people.
   package var message: String {
-    subject.isEmpty
-      ? "\(call.rawValue) failed: \(Self.text(of: code))"
-      : "\(call.rawValue) failed on \(subject): \(Self.text(of: code))"
+    // That is how this module tells of a FIFO, device or socket under a file's name.
+    let cause = call == .open && code == EINVAL ? "it is no regular file" : Self.text(of: code)
+    return subject.isEmpty ? "\(call.rawValue) failed: \(cause)" : "\(call.rawValue) failed on \(subject): \(cause)"
   }
 }

@@ -54,6 +54,47 @@ import Testing
     #expect(try host.run("status", "files").status == 4)
   }
 
+  @Test(arguments: ["relay-data/secrets", "relay-data/pipelines/other/queue/0000000001", "out", "."])
+  func `an inbox that becomes a link to the program's own files, or to where it delivers, gives nothing away`(
+    to: String
+  )
+    throws
+  {
+    let host = try Installation()
+    let inbox = "\"from\": \"inbox\", \"directory\": \"\(host.path)/in\""
+    _ = try Directory(host.path).ensureFolder("in")
+    try host.configure(
+      Installation.filing("files").replacing("\"from\": \"inbox\"", with: inbox) + ",\n" + Installation.filing("other"))
+    try host.start()
+    #expect(try host.run(["secret", "set", "token"], input: "hush").status == 0)
+    #expect(try host.run("pause", "other").status == 0)
+    try host.submit("other", "kept", name: "kept")
+    try Directory(host.path + "/out").replace("there", with: Array("delivered before".utf8))
+    let link = host.path + "/in"
+    #expect(rmdir(link) == 0 && symlink(host.path + "/" + to, link) == 0)
+    let before = host.names(in: to).sorted()
+    #expect(try eventually(within: 60) { try host.run("status", "files").status == 3 })
+    let told = try host.run("status", "files").output
+    #expect(told.contains("nothing is taken from the inbox"), "\(told)")
+    #expect(host.names(in: to).sorted().filter { !$0.hasPrefix(".") } == before.filter { !$0.hasPrefix(".") })
+    #expect(host.names(in: "out") == ["there"])
+  }
+
+  @Test func `a pipeline's folder that can't be read shows without a daemon, too, and no longer once it can`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("files"))
+    try host.start()
+    #expect(host.stop() == .exited(0))
+    let (marks, aside) = (host.state + "/pipelines/files/marks", host.path + "/marks")
+    #expect(rename(marks, aside) == 0 && mkfifo(marks, 0o600) == 0)
+    let offline = try host.run("status")
+    #expect(offline.status == 3 && offline.output.contains("it is no regular file"), "\(offline)")
+    try host.start()
+    #expect(try eventually { try host.run("status").status == 3 })
+    #expect(rename(aside, marks) == 0)
+    #expect(try eventually(within: 45) { try host.run("status").status == 0 })
+  }
+
   @Test func `what is set aside on a full disk gets its reason when there is room`() throws {
     let host = try Installation()
     let faults = try FaultControl(folder: host.path)

@@ -30,7 +30,7 @@ struct ConfigurationDecoder {
       state: state, configurationFile: self.file,
       targets: (root["targets"]?.array ?? []).compactMap { [folder] in
         $0.string.map { PathRules.absolute($0, in: folder) }
-      }, credentialsDirectory: environment.credentialsDirectory)
+      } + (environment.programTargets.map { [$0] } ?? []), credentialsDirectory: environment.credentialsDirectory)
   }
 
   /// The pipelines' nodes that are objects with an id, in the order of the file; the rest was told already.

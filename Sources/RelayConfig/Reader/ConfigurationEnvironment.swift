@@ -26,6 +26,8 @@ package struct ConfigurationEnvironment: Sendable {
   package var stateDirectory: String?
   /// `$CREDENTIALS_DIRECTORY`
   package var credentialsDirectory: String?
+  /// Where the program's own targets lie.
+  package var programTargets: String?
   /// Where the IANA database lies; nil takes every name of the right form.
   package var zoneFolder: String?
   /// Says what is wrong with a template, given its setting's path and its text; this module knows no template language.
@@ -33,18 +35,19 @@ package struct ConfigurationEnvironment: Sendable {
 
   package init(
     currentDirectory: String = "/", stateDirectory: String? = nil, credentialsDirectory: String? = nil,
-    zoneFolder: String? = nil, checkTemplate: @escaping TemplateCheck = { _, _ in nil }
+    programTargets: String? = nil, zoneFolder: String? = nil, checkTemplate: @escaping TemplateCheck = { _, _ in nil }
   ) {
     self.currentDirectory = currentDirectory
     self.stateDirectory = stateDirectory
     self.credentialsDirectory = credentialsDirectory
+    self.programTargets = programTargets
     self.zoneFolder = zoneFolder
     self.checkTemplate = checkTemplate
   }
 
   /// This process's own.
   package static func ofProcess(
-    checkTemplate: @escaping TemplateCheck = { _, _ in nil }
+    programTargets: String? = nil, checkTemplate: @escaping TemplateCheck = { _, _ in nil }
   ) -> ConfigurationEnvironment {
     var folder = "/"
     if let raw = getcwd(nil, 0) {
@@ -53,7 +56,8 @@ package struct ConfigurationEnvironment: Sendable {
     }
     return ConfigurationEnvironment(
       currentDirectory: folder, stateDirectory: variable("STATE_DIRECTORY"),
-      credentialsDirectory: variable("CREDENTIALS_DIRECTORY"), zoneFolder: "/usr/share/zoneinfo",
+      credentialsDirectory: variable("CREDENTIALS_DIRECTORY"), programTargets: programTargets,
+      zoneFolder: "/usr/share/zoneinfo",
       checkTemplate: checkTemplate)
   }
 

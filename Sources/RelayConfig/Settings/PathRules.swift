@@ -49,7 +49,12 @@ package enum PathRules {
 
 /// What no target may be let into and no inbox may take away, whatever the configuration says.
 package struct ProtectedPaths: Sendable {
-  private let paths: [(what: String, path: String)]
+  /// With links resolved.
+  package let paths: [(what: String, path: String)]
+
+  package static let none = ProtectedPaths(paths: [])
+
+  private init(paths: [(what: String, path: String)]) { self.paths = paths }
 
   package init(state: String, configurationFile: String, targets: [String], credentialsDirectory: String?) {
     var paths = [("the state folder", state), ("the configuration file", configurationFile)]

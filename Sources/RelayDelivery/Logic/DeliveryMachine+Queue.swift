@@ -12,6 +12,7 @@ extension DeliveryMachine {
     queue = SequenceQueue(sequences)
     for sequence in arrived.all { queue.insert(sequence) }
     position = found
+    diskProblem = nil
     isPausedByCommand = pausedByCommand && !Broken.promise(.pauseSurvives)
     activity = .none
     if position.headSequence != 0 && !queue.contains(position.headSequence) { forgetHead() }

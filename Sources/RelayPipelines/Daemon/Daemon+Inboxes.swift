@@ -73,6 +73,12 @@ extension Daemon {
   private func openInbox(_ runtime: InboxRuntime, mailDomain: String?) {
     guard let folder = runtime.folder else { return }
     let (id, state, log, engine, loop) = (runtime.pipeline.id, state, log, engine, loop)
+    let forbidden = ForbiddenPlaces(
+      own: ProtectedPaths(
+        state: configuration.state, configurationFile: configuration.file,
+        targets: configuration.targets + [layout.targets],
+        credentialsDirectory: ConfigurationEnvironment.ofProcess().credentialsDirectory),
+      destinations: runtime.pipeline.access.filter { $0.mode == .write }.map(\.path))
     let intake = ArtifactIntake(state: state, pipeline: runtime.pipeline, unit: runtime.unit, mailDomain: mailDomain)
     threads.run { [weak self] in
       let opened = Result { () throws(StateError) in try state.pipeline(id) }
@@ -84,6 +90,7 @@ extension Daemon {
       var options = InboxOptions(
         folder: folder, isOwn: folder == pipelineFolder.folder.path + "/inbox", pipeline: pipelineFolder
       ) { artifact throws(QueueError) in try intake.stage(artifact, in: pipelineFolder) }
+      options.forbidden = forbidden
       options.encode = intake.encoding
       options.finish = { artifact throws(InboxRefusal) in
         do throws(Refusal) { try intake.finish(artifact) } catch { throw .file(error.message) }

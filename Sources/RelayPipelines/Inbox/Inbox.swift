@@ -10,6 +10,7 @@ package struct InboxOptions: Sendable {
   /// Whether the folder is the pipeline's own, `<state>/pipelines/<id>/inbox`: only that one is made where it is missing.
   package var isOwn: Bool
   package var pipeline: PipelineFolder
+  package var forbidden = ForbiddenPlaces.none
   /// In milliseconds: how long a file must look the same when a lease shows that nobody has it open for writing.
   package var quiet: Int64 = 2000
   /// In milliseconds: how long where a lease can't show that (another user's file, a network file system).

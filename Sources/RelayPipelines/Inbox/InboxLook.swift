@@ -33,11 +33,16 @@ struct InboxLook {
   }
 
   private func openFolder() throws(InboxProblem) -> Directory {
+    let reason: String?
     do throws(SystemError) {
-      return try options.isOwn ? Directory.ensure(options.folder) : Directory(options.folder)
+      if options.isOwn { return try Directory.ensure(options.folder) }
+      let folder = try Directory(options.folder)
+      reason = try options.forbidden.reason(against: folder)
+      if reason == nil { return folder }
     } catch {
       throw error.code == ENOENT ? .folderMissing(options.folder) : .folder(error)
     }
+    throw .forbidden(options.folder, reason ?? "")
   }
 
   private mutating func takeAll(in folder: Directory) throws(InboxProblem) {

@@ -7,6 +7,8 @@ package enum InboxProblem: Error, Equatable, Sendable {
   /// The folder isn't there: perhaps a disk that is not mounted. It is never made.
   case folderMissing(String)
   case folder(SystemError)
+  /// The path leads to where nothing may be taken from.
+  case forbidden(String, String)
   /// Files can't be removed from it, so taking them would take them again and again.
   case notWritable(SystemError)
   case queue(QueueError)
@@ -24,6 +26,8 @@ package enum InboxProblem: Error, Equatable, Sendable {
   package var message: String {
     switch self {
     case .folderMissing(let path): "the inbox \(path) is not there; mount its disk, make it or mend extract.directory"
+    case .forbidden(let path, let reason):
+      "nothing is taken from the inbox \(path): \(reason); remove the link or mount that leads there, or mend extract.directory"
     case .folder(let error): "the inbox can't be looked through: \(error.message)"
     case .notWritable(let error):
       "files can't be removed from the inbox, so none is taken: \(error.message); allow this program to write there"
@@ -46,6 +50,7 @@ extension InboxProblem {
     switch self {
     case .folderMissing: "missing"
     case .folder(let error): "folder \(error.code)"
+    case .forbidden: "forbidden"
     case .notWritable(let error): "not writable \(error.code)"
     case .queue(.pipelineFull): "pipeline full"
     case .queue(.diskFull), .queue(.reserve): "disk full"

@@ -64,7 +64,8 @@ package struct ConfigurationFile: Equatable, Sendable {
   package func read(_ bytes: [UInt8], targets: [TargetManifest]) -> (Configuration?, [Diagnostic]) {
     let result = ConfigurationReader.read(
       bytes: bytes, file: path, targets: targets,
-      environment: .ofProcess(checkTemplate: SettingsTemplates.problem))
+      environment: .ofProcess(
+        programTargets: ProgramLayout.ofProcess().targets, checkTemplate: SettingsTemplates.problem))
     return (result.configuration, result.problems)
   }
 

@@ -87,7 +87,14 @@ extension UseCases {
   /// What the disk alone tells while no daemon runs.
   private func offlineSnapshot(_ pipeline: PipelineConfiguration) -> PipelineSnapshot {
     var snapshot = PipelineSnapshot(id: pipeline.id, state: pipeline.paused ? .paused : .idle, totals: QueueTotals())
-    guard let folder = try? context.state.pipeline(pipeline.id) else { return snapshot }
+    let folder: PipelineFolder
+    do throws(StateError) { folder = try context.state.pipeline(pipeline.id) } catch {
+      // Before the first start there is none.
+      if case .system(let cause) = error, cause.isMissing { return snapshot }
+      snapshot.totals = nil
+      snapshot.trouble = "its folder can't be read: \(error.message). Mend that."
+      return snapshot
+    }
     let record = folder.marks.current
     let totals = (try? folder.measure()) ?? folder.totals
     snapshot.totals = totals

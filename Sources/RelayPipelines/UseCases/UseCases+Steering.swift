@@ -39,7 +39,8 @@ extension UseCases {
       }
       guard let problem = saved.wait() else { return }
       throw Refusal(
-        .needsYou, .stateNotSaved, "That holds for pipeline \(id) now, but it could not be saved: \(problem).",
+        .needsYou, .stateNotSaved,
+        Refusal.sentence("That holds for pipeline \(id) now, but it could not be saved: \(problem)"),
         hint: "it is saved as soon as that is mended; until then a restart undoes it")
     }
     let folder = try folder(id)
