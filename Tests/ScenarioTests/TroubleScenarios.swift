@@ -95,6 +95,22 @@ import Testing
     #expect(try eventually(within: 45) { try host.run("status").status == 0 })
   }
 
+  @Test func `a daemon that says nothing is told of, and its answer is waited for`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("files"))
+    try host.start()
+    #expect(kill(host.pid, SIGSTOP) == 0)
+    let answer = try host.shell(
+      """
+      relay status 2>told & asked=$!
+      timeout 60 sh -c 'until grep -q "has not answered yet" told; do sleep 0.1; done'
+      kill -CONT \(host.pid)
+      wait $asked
+      """)
+    #expect(answer.status == 0 && answer.output.contains("files"), "\(answer)")
+    #expect(host.text(of: "told").contains("has not answered yet"))
+  }
+
   @Test func `what is set aside on a full disk gets its reason when there is room`() throws {
     let host = try Installation()
     let faults = try FaultControl(folder: host.path)

@@ -60,7 +60,7 @@ enum BackupCommand {
   /// The daemon where one answers; else the state folder, kept from everybody else meanwhile. The configuration may be
   /// wrong: what is in the state folder is worth a backup all the same.
   private static func way(_ state: String) throws(Refusal) -> Way {
-    if let client = try ControlClient(stateFolder: state) { return .daemon(client) }
+    if let client = try Session.client(of: state) { return .daemon(client) }
     try Session.refuseForeignState(state)
     let deadline = BootTime.now.advanced(milliseconds: patience)
     while true {
@@ -74,7 +74,7 @@ enum BackupCommand {
         }
         guard case .inUse = error, BootTime.now < deadline else { throw Refusal(error) }
       }
-      if let client = try ControlClient(stateFolder: state) { return .daemon(client) }
+      if let client = try Session.client(of: state) { return .daemon(client) }
       usleep(20_000)
     }
   }

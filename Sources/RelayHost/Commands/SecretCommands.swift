@@ -73,7 +73,7 @@ enum SecretCommands {
   private static func tell(_ session: Session, _ name: String) throws(Refusal) -> Bool {
     let file = try session.file()
     let places = try file.places()
-    if let client = try ControlClient(stateFolder: places.state) {
+    if let client = try Session.client(of: places.state) {
       return try client.ask(.secretChanged(name: name)).refusal == nil
     }
     // Nobody to tell; but a pipeline that had stopped is to go on with the new value at the next start. Where the file

@@ -46,7 +46,7 @@ struct Session: Sendable {
   func way(needsOwner: Bool) throws(Refusal) -> Way {
     let file = try file()
     let places = try file.places()
-    if let client = try ControlClient(stateFolder: places.state) { return .daemon(client) }
+    if let client = try Self.client(of: places.state) { return .daemon(client) }
     if needsOwner { try Self.refuseForeignState(places.state) }
     let (configuration, catalogue, workshop) = try read(file, places.targets)
     let deadline = BootTime.now.advanced(milliseconds: Self.patience)
@@ -58,9 +58,21 @@ struct Session: Sendable {
       } catch {
         guard case .inUse = error, BootTime.now < deadline else { throw Refusal(error) }
       }
-      if let client = try ControlClient(stateFolder: places.state) { return .daemon(client) }
+      if let client = try Self.client(of: places.state) { return .daemon(client) }
       usleep(20_000)
     }
+  }
+
+  /// The daemon of a state folder; nil when none listens there. Whoever waits for it is told so after a while.
+  static func client(of stateFolder: String) throws(Refusal) -> ControlClient? {
+    guard let client = try ControlClient(stateFolder: stateFolder) else { return nil }
+    client.onSilence = {
+      let text =
+        "The daemon has not answered yet; this goes on waiting. It is busy, or has run out of something: see its log.\n"
+      let bytes = Array(text.utf8)
+      _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+    return client
   }
 
   /// What root writes into the state folder of a daemon that runs as somebody else, that daemon can't read.

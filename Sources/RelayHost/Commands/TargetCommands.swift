@@ -9,7 +9,7 @@ enum TargetCommands {
   static func list(_ session: Session, _ arguments: ParsedArguments) -> Ending {
     let json = arguments.has("--json")
     return Ending.of(json: json) { () throws(Refusal) in
-      if let places = try? session.file().places(), let client = try ControlClient(stateFolder: places.state) {
+      if let places = try? session.file().places(), let client = try Session.client(of: places.state) {
         return Ending.reply(try client.ask(.targets), json: json, words)
       }
       let catalogue = try Workshop().targets(in: folders(session))

@@ -7,7 +7,12 @@ import RelaySystem
 package final class ControlClient {
   package static let socketName = "control.sock"
 
+  /// In milliseconds: after so long without a word from the daemon the person is told that it isn't the command that hangs.
+  private static let silence: Int64 = 10_000
+
   private let connection: ControlConnection
+  /// Called when the daemon has said nothing for a while; waiting goes on.
+  package var onSilence: () -> Void = {}
 
   /// Connects to the daemon of a state folder; nil when none listens there.
   ///
@@ -101,6 +106,7 @@ package final class ControlClient {
 
   private func next() throws(Refusal) -> JSONNode {
     do throws(ControlConnection.Failure) {
+      if try !connection.waitReadable(milliseconds: Self.silence) { onSilence() }
       guard let node = try connection.receive() else { throw ControlConnection.Failure.closed }
       return node
     } catch {

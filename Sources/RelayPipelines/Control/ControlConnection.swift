@@ -38,6 +38,12 @@ final class ControlConnection {
     }
   }
 
+  /// Waits until `receive` has something to return or begin with; false when nothing came in time.
+  func waitReadable(milliseconds: Int64) throws(Failure) -> Bool {
+    if buffer.contains(10) { return true }
+    do { return try socket.waitReadable(milliseconds: milliseconds) } catch { throw .system(error) }
+  }
+
   /// The next line; nil at the end of the conversation.
   func receive() throws(Failure) -> JSONNode? {
     var searched = 0
