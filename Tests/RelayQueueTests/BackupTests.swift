@@ -122,6 +122,29 @@ import Testing
     }
   }
 
+  @Test func `that fails at one sync is either whole or makes room for the next`() throws {
+    try withFolder(in: "/dev/shm") { folder in
+      let state = try StateFolder.open(folder.path + "/state")
+      try fill(state, parts: 2)
+      let path = folder.path + "/backup"
+      var failed = 0
+      for after in 0..<40 {
+        let found = FaultDoor.with([
+          Fault(.sync, on: path, .fails(EIO), after: after, times: 1),
+          Fault(.syncFileSystem, on: path, .fails(EIO), after: after, times: 1),
+        ]) { error { try backUp(state, to: path) } }
+        if found != nil {
+          failed += 1
+          // Also when its last file stood already, and only putting that on the disk failed.
+          try backUp(state, to: path)
+        }
+        try BackupReader(Directory(path)).verify()
+        try folder.removeTree("backup")
+      }
+      #expect(failed > 1)
+    }
+  }
+
   @Test func `onto a full disk fails, says where, and leaves the place as it was`() throws {
     try withFolder(in: "/dev/shm") { folder in
       let state = try StateFolder.open(folder.path + "/state")

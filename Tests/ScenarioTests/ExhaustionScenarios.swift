@@ -25,6 +25,7 @@ import Testing
     try host.start(environment: place.faults.environment)
     try host.submit("web", "before")
     #expect(try host.reaches("web", "idle"))
+    #expect(eventually { host.names(in: "relay-data/pipelines/web/queue").isEmpty })
     return place
   }
 

@@ -65,6 +65,10 @@ final class BackupFolder {
 
   /// Removes what was written; what can't be removed is cleared by the next backup.
   func giveUp() {
+    // It stands already when only putting it on the disk failed: it goes first, lest it vouch for what is gone. Where it can't go,
+    // all that it vouches for stays.
+    do throws(SystemError) { try root.remove(BackupManifest.fileName) } catch { guard error.isMissing else { return } }
+    try? root.sync()
     for name in Self.ours where name != Self.marker { try? root.removeTree(name) }
     let names = (try? root.names()) ?? [""]
     if names.allSatisfy({ $0 == Self.marker || Self.passedOver.contains($0) }) { try? root.remove(Self.marker) }

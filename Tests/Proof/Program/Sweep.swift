@@ -114,7 +114,11 @@ struct Sweep: Sendable {
     try scenario.prepare(stage)
     // Only what moves bytes can be short.
     let kinds = task.effect == .short ? scenario.kinds.union(.transfer) : scenario.kinds
-    try scenario.act(stage) { stage.faults.strike(task.effect, at: task.point, times: 1, kinds) }
+    var findings: [String] = []
+    do { try scenario.act(stage) { stage.faults.strike(task.effect, at: task.point, times: 1, kinds) } } catch {
+      // What the scenario demands of an undisturbed program was refused.
+      findings.append("\(error)")
+    }
     let isStruck = stage.faults.struck > 0
     let trace = stage.faults.trace
     let place = trace.indices.contains(Int(task.point) - 1) ? "\(trace[Int(task.point) - 1])" : "?"
@@ -128,7 +132,7 @@ struct Sweep: Sendable {
     for pipeline in 0..<4 { for _ in 0..<breaks { stage.note(.broke(pipeline: pipeline)) } }
     stage.host.killHard()
     if isStruck { try stage.restartDisk() }
-    var findings = try afterwards(scenario, stage)
+    findings += try afterwards(scenario, stage)
     findings += try scenario.demands(stage)
     stage.host.killHard()
     try stage.noteSetAside()
@@ -159,6 +163,9 @@ struct Sweep: Sendable {
 }
 
 extension Stage {
+  /// How many artifacts and traces lie in the queues.
+  var waiting: Int { queues.map { host.names(in: "relay-data/pipelines/\($0)/queue").count }.reduce(0, +) }
+
   /// What lies in the queues, for people.
   var leftovers: String {
     queues.flatMap { id in host.names(in: "relay-data/pipelines/\(id)/queue").map { "\(id)/queue/\($0)" } }
