@@ -6,6 +6,7 @@ extension Directory {
   ///
   /// - Returns: Its path.
   package static func makeTemporary() throws(SystemError) -> String {
+    // Whoever starts the program may have named no folder, or any text: mkdtemp says whether it can be used.
     var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/relay-host-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else {
       throw SystemError(call: .makeDirectory, code: errno, subject: "a temporary folder")

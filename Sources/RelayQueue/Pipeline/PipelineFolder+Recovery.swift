@@ -44,8 +44,8 @@ extension PipelineFolder {
   ///
   /// Accepted bytes are never deleted: where marks and queue disagree, the artifact goes to `corrupt/`.
   package func recover() throws(SystemError) -> Recovery {
-    // What is seen now may only be in memory, moved by a process that was killed: what is built on it must not outlast it.
     let queue = try queue
+    // What is seen now may only be in memory, moved by a process that was killed: what is built on it must not outlast it.
     try queue.sync()
     for name in ["refused", "corrupt"] { try subfolder(name).sync() }
     try loadBooks()

@@ -31,6 +31,7 @@ package final class PipelineFolder: Sendable {
       } else {
         marks = Marks(readOnly: try Marks.read(in: folder), committer)
         marksFinding = .good
+        // What has no queue is no pipeline's folder.
         _ = try folder.folder("queue")
       }
       stateFile = PipelineStateFile(in: folder)
@@ -51,8 +52,8 @@ package final class PipelineFolder: Sendable {
   package var queue: Directory {
     get throws(SystemError) {
       try openQueue.withLock { (open: inout OpenFolder) throws(SystemError) in
-        if let folder = open.folder { return folder }
-        let opened = try subfolder("queue")
+        if let shared = open.folder { return shared }
+        let opened = try folder.folder("queue")
         open.folder = opened
         return opened
       }
@@ -65,10 +66,10 @@ package final class PipelineFolder: Sendable {
     weak var folder: Directory?
   }
 
-  /// `inbox`, `refused`, `corrupt` or `ready`; opened when it is needed, so that pipelines hold few descriptors.
-  package func subfolder(_ name: String) throws(SystemError) -> Directory { try folder.folder(name) }
-
-  func place(_ name: String) throws(SystemError) -> Directory { try name == "queue" ? queue : subfolder(name) }
+  /// One of `subfolders`; opened when it is needed, so that pipelines hold few descriptors.
+  package func subfolder(_ name: String) throws(SystemError) -> Directory {
+    try name == "queue" ? queue : folder.folder(name)
+  }
 }
 
 extension PipelineFolder {

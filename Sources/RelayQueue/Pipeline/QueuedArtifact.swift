@@ -13,7 +13,7 @@ package struct QueuedArtifact: Sendable {
   let name: String
 
   package var folder: Directory {
-    get throws(SystemError) { try pipeline.place(place).folder(name) }
+    get throws(SystemError) { try pipeline.subfolder(place).folder(name) }
   }
 }
 
@@ -73,7 +73,7 @@ extension PipelineFolder {
     _ sequence: UInt64, named name: String, in place: String
   ) throws(ArtifactDamage) -> QueuedArtifact {
     let parent: Directory
-    do throws(SystemError) { parent = try self.place(place) } catch { throw .unreadable(error) }
+    do throws(SystemError) { parent = try subfolder(place) } catch { throw .unreadable(error) }
     let folder: Directory
     do throws(SystemError) { folder = try parent.folder(name) } catch { throw ArtifactDamage(ofFolder: error) }
     let manifest = try Self.readManifest(in: folder)
