@@ -35,6 +35,9 @@ package enum Repository {
     return String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
+  /// Python with the packages of Tests/requirements.txt, which scripts/bootstrap puts there.
+  package static let python = path(".build/python/bin/python3")
+
   /// The worker that was built along with the tests.
   package static let worker = "\(products)/relay-worker"
 }
