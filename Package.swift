@@ -130,14 +130,23 @@ targets += [
 ]
 
 // The plugins: each may use TargetKit and its own C library, nothing of the host.
-targets += plugin("HTTPTarget", ["CCurl", "COpenSSL", "CZlib"])
+// What several of them share is linked into each.
+targets += [
+  .target(
+    name: "CurlTransport", dependencies: ["TargetKit", "CCurl", "COpenSSL"], path: "Plugins/Shared/CurlTransport",
+    swiftSettings: strict)
+]
+targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", ["CFolderTarget"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
   tests(
     "HTTPTargetTests",
-    ["HTTPTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl", "RelayConfig"]),
+    [
+      "HTTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
+      "RelayConfig",
+    ]),
   tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
 ]
 

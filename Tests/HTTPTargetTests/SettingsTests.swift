@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 import RelayConfig
 import TargetKit
@@ -12,7 +13,7 @@ import Testing
     "ftp://example.org/", "file:///etc/passwd", "example.org", "http://", "http://a b/", "http://a/\r\nX: y", "",
   ])
   func `an address that cannot be used needs attention when the target opens`(url: String) {
-    #expect(throws: HTTPFault.addressUnusable.verdict) {
+    #expect(throws: TransportFault.addressUnusable("url").verdict) {
       try FakeHost(settings: ["url": .text(url)]).open(HTTPTarget.self)
     }
   }
@@ -20,19 +21,19 @@ import Testing
   @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "nul\u{0}", "\u{7f}"])
   func `a header value with control characters needs attention and nothing is sent`(value: String) {
     let host = FakeHost(settings: ["url": "http://127.0.0.1:1/", "headers": ["X-A": .text(value)]])
-    #expect(host.deliver(HTTPTarget.self, FakeDelivery("{}")) == HTTPFault.headerValue("X-A").verdict)
+    #expect(host.deliver(HTTPTarget.self, FakeDelivery("{}")) == TransportFault.headerValue("X-A").verdict)
   }
 
   @Test(arguments: ["Content-Length", "transfer-encoding", "Connection", "Expect"])
   func `fields of the transfer cannot be set`(name: String) {
     let host = FakeHost(settings: ["url": "http://127.0.0.1:1/", "headers": .object([(name, .text("1"))])])
-    #expect(host.deliver(HTTPTarget.self, FakeDelivery("{}")) == HTTPFault.headerReserved(name).verdict)
+    #expect(host.deliver(HTTPTarget.self, FakeDelivery("{}")) == TransportFault.headerReserved(name).verdict)
   }
 
   @Test(arguments: ["", "a b", "a:b", "ä", "a\r\nb"])
   func `a header name must be a token`(name: String) {
     let host = FakeHost(settings: ["url": "http://127.0.0.1:1/", "headers": .object([(name, .text("1"))])])
-    #expect(host.deliver(HTTPTarget.self, FakeDelivery("{}")) == HTTPFault.headerName(name).verdict)
+    #expect(host.deliver(HTTPTarget.self, FakeDelivery("{}")) == TransportFault.headerName(name).verdict)
   }
 
   @Test func `a header name with slash or tilde is no path of its own`() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CurlTransport
 import TargetKit
 import Testing
 
@@ -8,8 +9,9 @@ import Testing
 @Suite struct VerdictTableTests {
   static func answer(_ status: Int, body: String = "", type: String? = nil, retryAfter: String? = nil) -> Answer {
     var head = AnswerHead()
-    head.contentType = type
-    head.retryAfter = retryAfter
+    head.take("HTTP/1.1 \(status) -\r\n".utf8)
+    if let type { head.take("Content-Type: \(type)\r\n".utf8) }
+    if let retryAfter { head.take("Retry-After: \(retryAfter)\r\n".utf8) }
     return Answer(
       code: CURLE_OK, words: "", status: status, proxyStatus: 0, sent: 2, allSent: true, head: head,
       body: Array(body.utf8), stopped: false, sourceFailure: nil)

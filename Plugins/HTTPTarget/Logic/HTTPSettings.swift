@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import TargetKit
 
 /// The settings that hold no template, read once when the target opens.
@@ -26,22 +27,16 @@ struct HTTPSettings {
   /// Empty: every 2xx.
   var successStatuses: Set<Int>
   var conflictIsSuccess: Bool
-  var httpVersion: String
-  var proxy: String?
-  var ca: String?
-  var certificate: String?
-  var key: String?
+  var transport = TransportOptions()
 
   init(host: Host) throws(Verdict) {
     method = try host.text("method") ?? "POST"
     body = try host.text("body") == "multipart" ? .multipart(field: host.text("field") ?? "file") : .raw
     automationHeaders = try host.flag("automationHeaders") ?? true
     conflictIsSuccess = try host.flag("conflictIsSuccess") ?? false
-    httpVersion = try host.text("httpVersion") ?? "1.1"
-    proxy = try host.textOrSecret("proxy")
-    ca = try host.text("tls/ca")
-    certificate = try host.text("tls/certificate")
-    key = try host.text("tls/key")
+    transport.httpVersion = try host.text("httpVersion") ?? "1.1"
+    transport.proxy = try host.textOrSecret("proxy")
+    transport.tls = try TLSFiles(host: host)
     authorization = try Self.authorization(host)
     signing = try Self.signing(host)
     webhookKey = try Self.webhookKey(host)
@@ -53,11 +48,7 @@ struct HTTPSettings {
       if let status = try host.integer("successStatuses/\(index)") { statuses.insert(Int(clamping: status)) }
     }
     successStatuses = statuses
-  }
-
-  /// Whether sending the same request again by itself does no harm.
-  var mayRepeat: Bool {
-    idempotencyHeader != nil || method == "PUT"
+    transport.mayRepeat = idempotencyHeader != nil || method == "PUT"
   }
 
   private static func authorization(_ host: Host) throws(Verdict) -> String? {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import TargetKit
 
 /// Delivers each part as one HTTP request.
@@ -27,12 +28,12 @@ package struct HTTPTarget: CheckableTarget {
   package mutating func deliver(_ delivery: Delivery, host: Host) throws(Verdict) -> Verdict {
     var request = try request(delivery, host: host)
     try sign(&request, delivery, now: Clock.now())
-    var answer = try connection.exchange(request, settings: settings, host: host)
+    var answer = try connection.exchange(request, options: settings.transport, host: host)
     if answer.status == 417, answer.sent == 0 {
       // The receiver takes no "Expect: 100-continue", which large bodies begin with.
       try delivery.source.rewind()
       request.asksFirst = false
-      answer = try connection.exchange(request, settings: settings, host: host)
+      answer = try connection.exchange(request, options: settings.transport, host: host)
     }
     let verdict = judge.verdict(on: answer, attempt: delivery.attempt, now: Clock.now())
     return RefusalStreak.count(verdict, host: host)
@@ -52,7 +53,7 @@ package struct HTTPTarget: CheckableTarget {
     headers.setCleaned("User-Agent", "relay-host-http/\(HTTPManifest.version)")
     try addUserHeaders(to: &headers, host: host)
     let request = Request(url: url, method: "HEAD", headers: headers, body: nil)
-    let answer = try connection.exchange(request, settings: settings, host: host)
+    let answer = try connection.exchange(request, options: settings.transport, host: host)
     return judge.reachable(answer, now: Clock.now())
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
+import CurlTransport
 import TargetKit
 
 /// Turns what came back into a verdict.
@@ -24,7 +24,7 @@ struct Judge {
         status: Int32(answer.status), message: Words.said(answer),
         receipt: answer.head.location ?? answer.head.requestID)
     }
-    if answer.status == 0 { return answer.stopped ? stopped(answer) : Transport.verdict(on: answer) }
+    if answer.status == 0 { return answer.stopped ? stopped(answer) : TransportFailure.verdict(on: answer) }
     if (200...299).contains(answer.status) {
       return unsure(.receiver, answer, "\(said), which \"successStatuses\" does not list")
     }
@@ -52,7 +52,7 @@ struct Judge {
 
   /// The verdict of a check: any answer proves that the receiver is reachable.
   func reachable(_ answer: Answer, now: Int64) -> Verdict {
-    guard answer.status != 0 else { return answer.stopped ? .cancelled : Transport.verdict(on: answer) }
+    guard answer.status != 0 else { return answer.stopped ? .cancelled : TransportFailure.verdict(on: answer) }
     switch answer.status {
     case 401, 403, 407, 300...399: return byStatus(answer, Words.answered(answer), 2, now)
     default: return .delivered(status: Int32(answer.status), message: "reachable; \(Words.answered(answer)) to HEAD")
@@ -72,40 +72,5 @@ struct Judge {
   /// Something was sent and no proof came back.
   private func unsure(_ reason: Verdict.Reason, _ answer: Answer, _ message: String) -> Verdict {
     .retry(reason, status: Int32(answer.status), message, maybeDelivered: true)
-  }
-}
-
-/// Verdicts on exchanges that brought no answer.
-enum Transport {
-  static func verdict(on answer: Answer) -> Verdict {
-    if answer.proxyStatus >= 400 { return proxy(answer) }
-    switch answer.code {
-    case CURLE_PEER_FAILED_VERIFICATION:
-      return .needsAttention(
-        .tls, "the receiver's certificate is not trusted (\(answer.words)); check \"url\" and \"tls/ca\"")
-    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR,
-      CURLE_SSL_CRL_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_INVALIDCERTSTATUS:
-      return .needsAttention(.tls, "a certificate file cannot be used (\(answer.words)); check \"tls\"")
-    case CURLE_URL_MALFORMAT: return HTTPFault.addressUnusable.verdict
-    case CURLE_SSL_CONNECT_ERROR: return retry(.tls, answer)
-    case CURLE_OPERATION_TIMEDOUT: return retry(.timeout, answer)
-    case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT: return retry(.other, answer)
-    case CURLE_OK, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL: return retry(.receiver, answer)
-    default: return retry(.network, answer)
-    }
-  }
-
-  private static func retry(_ reason: Verdict.Reason, _ answer: Answer) -> Verdict {
-    .retry(reason, Words.noAnswer(answer), maybeDelivered: answer.allSent || answer.sentBefore)
-  }
-
-  private static func proxy(_ answer: Answer) -> Verdict {
-    let status = Int32(answer.proxyStatus)
-    let said = "the proxy answered \(status)"
-    switch answer.proxyStatus {
-    case 407: return .needsAttention(.credentials, status: status, "\(said); check the user and password in \"proxy\"")
-    case 500...599, 408, 429: return .retry(.network, status: status, said)
-    default: return .needsAttention(.settings, status: status, "\(said); check \"proxy\" and \"url\"")
-    }
   }
 }

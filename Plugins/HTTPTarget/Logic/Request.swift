@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import TargetKit
-
-/// One request, ready to be sent.
-struct Request {
-  var url: String
-  var method: String
-  var headers: HeaderFields
-  /// nil asks with HEAD.
-  var body: RequestBody?
-  /// Whether a large body may begin with "Expect: 100-continue".
-  var asksFirst = true
-}
 
 extension HTTPTarget {
   /// The request for one delivery, with everything but signatures.

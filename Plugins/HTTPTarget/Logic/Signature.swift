@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
+import CurlTransport
 import TargetKit
 
 /// HMAC-SHA256 over bytes that come in pieces.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds one text in JSON that may be cut off, at whatever depth; what is not JSON has none.
-enum JSONPeek {
+package enum JSONPeek {
   /// The text member whose name comes first in `names`, the earliest of equals.
-  static func text(of names: [String], in bytes: [UInt8]) -> String? {
+  package static func text(of names: [String], in bytes: [UInt8]) -> String? {
     guard let first = bytes.first(where: { !isSpace($0) }), first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     else { return nil }
     var found: (rank: Int, text: String)?

@@ -5,9 +5,7 @@ import TargetKit
 
 /// What libcurl's callbacks work on during one exchange.
 final class Exchange {
-  /// How much of an answer is kept.
-  static let captured = 4096
-  /// How much of an answer is read before the connection is given up.
+  /// How much of an answer is read before the connection is given up, unless more of it is to be kept.
   static let largestAnswer = 1 << 20
   /// Seconds that an answer's body may take once its head is there: the head says all that matters.
   static let patience: Int64 = 5
@@ -22,13 +20,15 @@ final class Exchange {
   private(set) var sourceFailure: Verdict?
   /// All was handed over once, before libcurl began again on a new connection.
   private(set) var wasComplete = false
+  private let keeps: Int
   private var received = 0
   private var moved: (down: curl_off_t, up: curl_off_t) = (0, 0)
   private var headTime: Int64?
 
-  init(host: Host, body: RequestBody?) {
+  init(host: Host, request: Request) {
     self.host = host
-    self.body = body
+    body = request.body
+    keeps = request.keeps
   }
 
   static func from(_ context: UnsafeMutableRawPointer?) -> Exchange? {
@@ -59,9 +59,9 @@ final class Exchange {
 
   func receive(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     let piece = UnsafeRawBufferPointer(start: bytes, count: count)
-    captured.append(contentsOf: piece.prefix(Self.captured - captured.count))
+    captured.append(contentsOf: piece.prefix(keeps - captured.count))
     received += count
-    return received > Self.largestAnswer ? 0 : count
+    return received > max(Self.largestAnswer, keeps) ? 0 : count
   }
 
   /// Called about once a second and whenever bytes moved; not 0 ends the exchange.

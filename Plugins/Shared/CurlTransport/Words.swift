@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What people read about an exchange.
-enum Words {
+package enum Words {
   /// "the receiver answered 413: too large", with the new address for a redirect.
-  static func answered(_ answer: Answer) -> String {
+  package static func answered(_ answer: Answer) -> String {
     var words = "the receiver answered \(answer.status)"
     if (300...399).contains(answer.status), let location = answer.head.location {
       words += ": it moved to \(ReceiverText.printable(Array(location.utf8), most: 500))"
@@ -13,11 +13,11 @@ enum Words {
   }
 
   /// The receiver's own words.
-  static func said(_ answer: Answer) -> String {
+  package static func said(_ answer: Answer) -> String {
     ReceiverText.summary(of: answer.body, contentType: answer.head.contentType)
   }
 
-  static func noAnswer(_ answer: Answer) -> String {
+  package static func noAnswer(_ answer: Answer) -> String {
     answer.allSent ? "everything was sent, but no answer came: \(answer.words)" : "no answer: \(answer.words)"
   }
 }

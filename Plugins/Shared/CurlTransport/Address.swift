@@ -3,9 +3,9 @@ import CCurl
 import TargetKit
 
 /// What is asked of an address before anything is sent to it.
-enum Address {
+package enum Address {
   /// The address up to its path ("https://example.org:8443"), or nil if it cannot be used.
-  static func origin(_ url: String) -> String? {
+  package static func origin(_ url: String) -> String? {
     guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }), let parser = curl_url() else { return nil }
     defer { curl_url_cleanup(parser) }
     guard curl_url_set(parser, CURLUPART_URL, url, 0) == CURLUE_OK,
@@ -17,7 +17,7 @@ enum Address {
   }
 
   /// The origin of a templated address in the settings, if it stands wholly before the template's first expression.
-  static func origin(ofTemplateIn json: String) -> String? {
+  package static func origin(ofTemplateIn json: String) -> String? {
     guard let template = JSONPeek.text(of: ["url"], in: Array(json.utf8)),
       let fixed = template.split(separator: "{{", maxSplits: 1, omittingEmptySubsequences: false).first,
       let start = fixed.firstRange(of: "://")?.upperBound, fixed[start...].contains("/")
@@ -25,8 +25,9 @@ enum Address {
     return origin(String(fixed))
   }
 
-  static func check(_ url: String) throws(Verdict) {
-    guard origin(url) != nil else { throw HTTPFault.addressUnusable.verdict }
+  /// `setting` is where a person wrote the address.
+  package static func check(_ url: String, setting: String = "url") throws(Verdict) {
+    guard origin(url) != nil else { throw TransportFault.addressUnusable(setting).verdict }
   }
 
   private static func part(_ part: CURLUPart, of parser: OpaquePointer) -> String? {

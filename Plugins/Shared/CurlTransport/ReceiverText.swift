@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The front of an answer's body as one line for people.
-enum ReceiverText {
-  static func summary(of body: [UInt8], contentType: String?) -> String {
+package enum ReceiverText {
+  package static func summary(of body: [UInt8], contentType: String?) -> String {
     if isPage(body, contentType) { return printable(withoutMarkup(body), most: 300) }
     if let text = JSONPeek.text(of: ["message", "error_description", "detail", "error", "title"], in: body) {
       return printable(Array(text.utf8), most: 1000)
     }
-    return printable(body, most: Exchange.captured)
+    return printable(body, most: Request.captured)
   }
 
-  static func isPage(_ answer: Answer) -> Bool {
+  package static func isPage(_ answer: Answer) -> Bool {
     isPage(answer.body, answer.head.contentType)
   }
 
@@ -21,7 +21,7 @@ enum ReceiverText {
   }
 
   /// One line: control characters and runs of spaces become one space, cut at a character.
-  static func printable(_ bytes: [UInt8], most: Int) -> String {
+  package static func printable(_ bytes: [UInt8], most: Int) -> String {
     var line = ""
     for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
       let isSpace = scalar.properties.isWhitespace || scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)

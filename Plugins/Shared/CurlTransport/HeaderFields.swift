@@ -2,8 +2,8 @@
 import TargetKit
 
 /// The header fields of one request; setting a name again replaces it.
-struct HeaderFields {
-  private(set) var fields: [(name: String, value: String)] = []
+package struct HeaderFields {
+  private var fields: [(name: String, value: String)] = []
 
   /// Fields that belong to the transfer.
   private static let reserved: Set<String> = [
@@ -11,23 +11,25 @@ struct HeaderFields {
     "proxy-authorization",
   ]
 
+  package init() {}
+
   /// Sets a field whose value comes from settings: one with control characters is refused, not mended.
-  mutating func set(_ name: String, _ value: String) throws(Verdict) {
+  package mutating func set(_ name: String, _ value: String) throws(Verdict) {
     try Self.check(name: name)
     guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
-      throw HTTPFault.headerValue(name).verdict
+      throw TransportFault.headerValue(name).verdict
     }
     remove(name)
     fields.append((name, value))
   }
 
   /// Sets a field whose value comes with the delivery: control characters become spaces.
-  mutating func setCleaned(_ name: String, _ value: String) {
+  package mutating func setCleaned(_ name: String, _ value: String) {
     remove(name)
     fields.append((name, String(String.UnicodeScalarView(value.unicodeScalars.map { Self.isControl($0) ? " " : $0 }))))
   }
 
-  subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     fields.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
@@ -36,9 +38,9 @@ struct HeaderFields {
     fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
   }
 
-  static func check(name: String) throws(Verdict) {
-    guard !name.isEmpty, name.utf8.allSatisfy(isToken) else { throw HTTPFault.headerName(name).verdict }
-    guard !reserved.contains(name.lowercased()) else { throw HTTPFault.headerReserved(name).verdict }
+  package static func check(name: String) throws(Verdict) {
+    guard !name.isEmpty, name.utf8.allSatisfy(isToken) else { throw TransportFault.headerName(name).verdict }
+    guard !reserved.contains(name.lowercased()) else { throw TransportFault.headerReserved(name).verdict }
   }
 
   private mutating func remove(_ name: String) {
