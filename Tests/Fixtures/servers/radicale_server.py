@@ -22,6 +22,8 @@ plain_bind = server.ParallelHTTPServer.server_bind
 
 
 def bind(self):
+    # The configuration of newer versions takes no port 0.
+    self.server_address = ("127.0.0.1", 0)
     plain_bind(self)
     print(self.socket.getsockname()[1], flush=True)
 
@@ -30,7 +32,7 @@ server.ParallelHTTPServer.server_bind = bind
 
 configuration = config.load()
 configuration.update({
-    "server": {"hosts": "127.0.0.1:0"},
+    "server": {"hosts": "127.0.0.1:1"},
     "auth": {"type": "htpasswd", "htpasswd_filename": users, "htpasswd_encryption": "plain", "delay": "0"},
     "storage": {"filesystem_folder": os.path.join(folder, "collections")},
     "logging": {"level": "warning"},
