@@ -97,7 +97,8 @@ import Testing
   }
 
   @Test func `members that no event has are left out and told`() throws {
-    let verdict = try FilePlace().host().deliver(event("\(Self.good), \"colour\": [1, {\"a\": []}], \"more\": 1"))
+    let place = try FilePlace()
+    let verdict = place.host().deliver(event("\(Self.good), \"colour\": [1, {\"a\": []}], \"more\": 1"))
     #expect(verdict.outcome == .delivered)
     #expect(verdict.message.contains("\"colour\" isn't a member"))
   }

@@ -139,7 +139,12 @@ struct PeerCalendar {
   }
 
   func events() throws -> [ReadEvent] {
-    try objects().values.flatMap { try ReadEvent.read(Array($0.utf8)) }.sorted { ($0.key ?? "") < ($1.key ?? "") }
+    let files = try objects().values.map { text in
+      let path = TemporaryFolder.shared.path("\(UUID().uuidString).ics")
+      try File.write(Array(text.utf8), to: path)
+      return path
+    }
+    return try ReadEvent.read(files).sorted { ($0.key ?? "") < ($1.key ?? "") }
   }
 
   func put(_ name: String, _ text: String) throws { try Curl.run("PUT", url + name, body: text) }

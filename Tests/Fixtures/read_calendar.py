@@ -5,6 +5,7 @@
 """
 import datetime
 import json
+import re
 import sys
 
 import icalendar
@@ -19,6 +20,13 @@ def moment(value):
     return value.isoformat()
 
 
+def text(component, name):
+    """A text whose type this library doesn't know, and therefore leaves as it is written."""
+    if name not in component:
+        return None
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] in "nN" else found[1], str(component[name]))
+
+
 events = []
 for path in sys.argv[1:]:
     with open(path, "rb") as file:
@@ -27,11 +35,11 @@ for path in sys.argv[1:]:
         if event.errors:
             sys.exit(f"{path}: {event.errors}")
         events.append({
-            "calendar": str(calendar.get("X-WR-CALNAME", "")), "uid": str(event["UID"]), "title": str(event.get("SUMMARY", "")),
+            "calendar": text(calendar, "X-WR-CALNAME") or "", "uid": str(event["UID"]), "title": str(event.get("SUMMARY", "")),
             "start": moment(event["DTSTART"]), "end": moment(event.get("DTEND")), "sequence": int(event.get("SEQUENCE", -1)),
             "changed": moment(event.get("LAST-MODIFIED")), "stamp": moment(event["DTSTAMP"]),
             "notes": str(event["DESCRIPTION"]) if "DESCRIPTION" in event else None,
             "location": str(event["LOCATION"]) if "LOCATION" in event else None,
-            "key": str(event["X-RELAY-KEY"]) if "X-RELAY-KEY" in event else None,
+            "key": text(event, "X-RELAY-KEY"),
             "alarms": len(event.walk("VALARM")), "color": str(event.get("COLOR", ""))})
 print(json.dumps(events))

@@ -7,8 +7,8 @@ Listens on 127.0.0.1, prints the port and ends when stdin does. /NAME/cal/ is a 
 own. It takes PUT, GET, DELETE, PROPFIND (Depth 0) and REPORT (calendar-query by UID), with conditions.
 
     POST /NAME/!rules    a JSON object: how the world behaves from now on
-        "cut": [number, "before" | "after" | "within"]   closes at that request (from 1), before or after acting on it or within
-                                                         the answer's head
+        "cut": [number, count, "before" | "after" | "within"]   closes at so many requests from that one on (from 1), before or
+                                                                after acting on each, or within the answer's head
         "answers": [{"method", "status", "body", "headers"}]   given out one by one to requests of the method, without acting
         "tags": "absent-on-put" | "absent" | "weak-on-get" | "strong"
         "normalises": true     rewrites what is put, as Nextcloud does, and sends no tag then
@@ -86,17 +86,18 @@ class Handler(BaseHTTPRequestHandler):
             world.requests.append({
                 "method": self.command, "path": self.path, "body": body, "length": length is not None,
                 "headers": {key.lower(): value for key, value in self.headers.items()}})
-            number, when = world.rules.get("cut", [0, ""])
-            if number == world.count and when == "before":
+            number, count, when = world.rules.get("cut", [0, 0, ""])
+            is_cut = number <= world.count < number + count
+            if is_cut and when == "before":
                 return self.cut()
             for given in world.rules.get("answers", []):
                 if given["method"] == self.command:
                     world.rules["answers"].remove(given)
                     return self.answer(given["status"], given.get("body", ""), given.get("headers", {}).items())
             status, text, headers = self.act(world, body)
-            if number == world.count and when == "after":
+            if is_cut and when == "after":
                 return self.cut()
-            if number == world.count and when == "within":
+            if is_cut and when == "within":
                 self.wfile.write(b"HTTP/1.1 2")
                 self.wfile.flush()
                 return self.cut()

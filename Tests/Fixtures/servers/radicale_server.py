@@ -5,6 +5,7 @@
 
 Listens on 127.0.0.1, prints the port, keeps its collections in FOLDER and ends when stdin does.
 """
+import logging
 import os
 import socket
 import sys
@@ -35,8 +36,9 @@ configuration.update({
     "server": {"hosts": "127.0.0.1:1"},
     "auth": {"type": "htpasswd", "htpasswd_filename": users, "htpasswd_encryption": "plain", "delay": "0"},
     "storage": {"filesystem_folder": os.path.join(folder, "collections")},
-    "logging": {"level": "warning"},
 }, "test", privileged=True)
+# What tests provoke is no news.
+logging.getLogger("radicale").setLevel(logging.CRITICAL)
 end, ended = socket.socketpair()
 
 
