@@ -84,6 +84,16 @@ extension FakeHost {
     #expect(try place.bytes() == before)
   }
 
+  @Test func `a state that is full needs attention and leaves the file`() throws {
+    let place = try FilePlace()
+    let host = place.host()
+    #expect(host.deliver(try part([Listed()])).outcome == .delivered)
+    let before = try place.bytes()
+    host.stateIsFull = true
+    #expect(host.deliver(try part([Listed(key: "run-2")])).outcome == .needsAttention)
+    #expect(try place.bytes() == before)
+  }
+
   @Test func `a stop in the middle is cancelled, and the next attempt goes on`() throws {
     let place = try FilePlace()
     let host = place.host()

@@ -2,7 +2,7 @@
 import Glibc
 import TargetKit
 
-/// What each errno means for what is delivered: docs/targets/folder.md prints the same table.
+/// What each errno means for what is delivered: docs/targets/folder.md prints the same table, for all targets that write files.
 package enum ErrnoTable {
   package static func verdict(on failure: CallFailure, subject: String, mayBeThere: Bool = false) -> Verdict {
     let said = "\(CallWords.doing(failure.call)) \(subject) failed: \(CallWords.errno(failure.code))"
