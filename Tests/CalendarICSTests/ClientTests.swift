@@ -13,7 +13,9 @@ import Testing
     let calendar = try RadicaleCalendar(version)
     let client = try Vdirsyncer(calendar)
     let host = calendar.host()
-    #expect(host.deliver(try part([Listed(), Listed(key: "run-2"), .day("d", "2026-03-29", "2026-03-29")])).outcome == .delivered)
+    #expect(
+      host.deliver(try part([Listed(), Listed(key: "run-2"), .day("d", "2026-03-29", "2026-03-29")])).outcome
+        == .delivered)
     try client.sync()
     #expect(try client.events().map(\.key) == ["d", "run-1", "run-2"])
     #expect(host.deliver(try part([Listed(title: "Other")], created: 1_796_040_000_000)).outcome == .delivered)
@@ -24,7 +26,8 @@ import Testing
     try client.delete(key: "run-2")
     try client.sync()
     #expect(try calendar.events().count == 2)
-    #expect(host.deliver(try part([Listed(title: "Other"), Listed(key: "run-2")])).message == "events: 1 made, 1 unchanged")
+    #expect(
+      host.deliver(try part([Listed(title: "Other"), Listed(key: "run-2")])).message == "events: 1 made, 1 unchanged")
     try client.sync()
     #expect(try client.events().map(\.key) == ["d", "run-1", "run-2"])
   }
@@ -72,7 +75,9 @@ struct Vdirsyncer {
   }
 
   private func files() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: storage).filter { $0.hasSuffix(".ics") }.map { "\(storage)/\($0)" }
+    try FileManager.default.contentsOfDirectory(atPath: storage).filter { $0.hasSuffix(".ics") }.map {
+      "\(storage)/\($0)"
+    }
   }
 
   private func run(_ command: String) throws {

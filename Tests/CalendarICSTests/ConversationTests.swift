@@ -143,7 +143,8 @@ import Testing
 
   @Test func `one bad event is told and the others go on`() throws {
     try calendar.rules(
-      #"{"answers": [{"method": "PUT", "status": 415, "body": "<d:error xmlns:d='DAV:' xmlns:s='s'><s:message>Validation error in iCalendar: bad &amp; worse</s:message></d:error>"}]}"#)
+      #"{"answers": [{"method": "PUT", "status": 415, "body": "<d:error xmlns:d='DAV:' xmlns:s='s'><s:message>Validation error in iCalendar: bad &amp; worse</s:message></d:error>"}]}"#
+    )
     let host = calendar.host()
     let verdict = host.deliver(try part([Listed(), Listed(key: "run-2"), Listed(key: "run-3")]))
     #expect(verdict.outcome == .refused)
@@ -180,9 +181,12 @@ import Testing
   }
 
   @Test(arguments: [
-    (403, "", Verdict.Outcome.needsAttention), (507, "", .retry), (423, "", .retry), (503, "", .retry), (401, "", .needsAttention),
-    (403, "<d:error xmlns:d='DAV:'><d:valid-calendar-data/></d:error>", .refused), (413, "", .refused), (404, "", .needsAttention),
-    (403, "<C:error xmlns:C='DAV:'><C:supported-calendar-component/></C:error>", .needsAttention), (400, "no", .refused),
+    (403, "", Verdict.Outcome.needsAttention), (507, "", .retry), (423, "", .retry), (503, "", .retry),
+    (401, "", .needsAttention),
+    (403, "<d:error xmlns:d='DAV:'><d:valid-calendar-data/></d:error>", .refused), (413, "", .refused),
+    (404, "", .needsAttention),
+    (403, "<C:error xmlns:C='DAV:'><C:supported-calendar-component/></C:error>", .needsAttention),
+    (400, "no", .refused),
     (405, "", .needsAttention), (202, "", .retry), (200, "<html>Sign in</html>", .needsAttention),
   ])
   func `each answer to a PUT has its verdict`(status: Int, body: String, outcome: Verdict.Outcome) throws {
@@ -243,7 +247,10 @@ import Testing
   }
 
   @Test func `a check needs an answer that speaks of calendars`() throws {
-    for (status, outcome) in [(200, Verdict.Outcome.needsAttention), (207, .needsAttention), (401, .needsAttention), (503, .retry), (301, .needsAttention)] {
+    for (status, outcome) in [
+      (200, Verdict.Outcome.needsAttention), (207, .needsAttention), (401, .needsAttention), (503, .retry),
+      (301, .needsAttention),
+    ] {
       try calendar.rules(#"{"answers": [{"method": "PROPFIND", "status": \#(status), "body": "hello"}]}"#)
       #expect(try calendar.host().open(CalendarTarget.self).check().outcome == outcome)
     }

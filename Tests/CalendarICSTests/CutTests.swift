@@ -21,7 +21,8 @@ import Testing
   }
 
   @Test(arguments: ["before", "after", "within"], ["strong", "absent-on-put"])
-  func `a cut anywhere leaves each event once after the retry, and others' untouched`(when: String, tags: String) throws {
+  func `a cut anywhere leaves each event once after the retry, and others' untouched`(when: String, tags: String) throws
+  {
     for number in 1... {
       let calendar = try PeerCalendar()
       try calendar.put("dentist.ics", RadicaleTests.foreign)

@@ -40,7 +40,8 @@ import Testing
     var seen: Set<Int> = []
     for line in page {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      guard cells.count == 2, cells[0].allSatisfy({ "0123456789,- ".contains($0) }), cells[0].contains(where: \.isNumber)
+      guard cells.count == 2, cells[0].allSatisfy({ "0123456789,- ".contains($0) }),
+        cells[0].contains(where: \.isNumber)
       else { continue }
       for range in cells[0].split(separator: ",") {
         let ends = range.split(separator: "-").compactMap { Int($0.trimmingCharacters(in: .whitespaces)) }

@@ -35,7 +35,8 @@ final class FilePlace {
   @Test func `the file shows all keys delivered so far, each as it was delivered last`() throws {
     let place = try FilePlace()
     let host = place.host([("calendarName", "Health, mine")])
-    #expect(host.deliver(try part([Listed(notes: "easy", location: "Park"), Listed(key: "run-2")])).outcome == .delivered)
+    #expect(
+      host.deliver(try part([Listed(notes: "easy", location: "Park"), Listed(key: "run-2")])).outcome == .delivered)
     let second = host.deliver(
       try part([Listed(key: "run-2", title: "Long run"), Listed(key: "run-3")], created: 1_796_040_000_000))
     #expect(second.message == "events: 1 made, 1 changed")
@@ -53,7 +54,9 @@ final class FilePlace {
     #expect(events[1].changed == "2026-11-30T12:00:00Z")
     expectWellFormed(try place.bytes())
     let text = String(decoding: try place.bytes(), as: UTF8.self)
-    for line in ["METHOD:PUBLISH", "REFRESH-INTERVAL;VALUE=DURATION:PT1H", "X-PUBLISHED-TTL:PT1H", "NAME:Health\\, mine"] {
+    for line in [
+      "METHOD:PUBLISH", "REFRESH-INTERVAL;VALUE=DURATION:PT1H", "X-PUBLISHED-TTL:PT1H", "NAME:Health\\, mine",
+    ] {
       #expect(text.contains("\(line)\r\n"))
     }
     #expect(place.names == ["health.ics"])
@@ -94,7 +97,8 @@ final class FilePlace {
     let place = try FilePlace()
     let days = [
       Listed.day("a", "2026-01-05", "2026-01-05"), .day("b", "2026-02-27", "2026-03-01"),
-      .day("c", "2026-03-29", "2026-03-29"), .day("d", "2026-12-31", "2026-12-31"), .day("e", "2024-02-28", "2024-02-28"),
+      .day("c", "2026-03-29", "2026-03-29"), .day("d", "2026-12-31", "2026-12-31"),
+      .day("e", "2024-02-28", "2024-02-28"),
     ]
     #expect(place.host().deliver(try part(days)).outcome == .delivered)
     let events = try place.events()

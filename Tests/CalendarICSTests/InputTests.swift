@@ -40,7 +40,9 @@ import Testing
     (#""key": "a", "title": 5, "start": "2026-03-28T10:00:00Z", "end": "2026-03-28T10:00:00Z""#, "must be a text"),
     (#""key": "a", "title": {"b": 1}, "start": "x", "end": "x""#, "\"title\" must be a text"),
     (#""key": "a", "key": "b""#, "\"key\" is there twice"),
-    (#""key": "a", "title": "t", "allDay": "yes", "start": "2026-03-28", "end": "2026-03-28""#, "must be true or false"),
+    (
+      #""key": "a", "title": "t", "allDay": "yes", "start": "2026-03-28", "end": "2026-03-28""#, "must be true or false"
+    ),
     (#""key": "a", "title": "t", "start": "2026-03-28T11:00:00Z", "end": "2026-03-28T10:00:00Z""#, "before"),
     (#""key": "a", "title": "t", "start": "2026-03-28T11:00:00+01:00", "end": "2026-03-28T11:00:00+02:00""#, "before"),
     (#""key": "a", "title": "t", "start": "2026-03-28T10:00:00", "end": "2026-03-28T11:00:00Z""#, "without an offset"),
@@ -48,7 +50,9 @@ import Testing
     (#""key": "a", "title": "t", "start": "2026-02-30T10:00:00Z", "end": "2026-03-28T11:00:00Z""#, "expected a time"),
     (#""key": "a", "title": "t", "start": "2026-03-28T24:00:00Z", "end": "2026-03-29T11:00:00Z""#, "expected a time"),
     (#""key": "a", "title": "t", "start": "tomorrow", "end": "2026-03-28T11:00:00Z""#, "tomorrow"),
-    (#""key": "a", "title": "t", "allDay": true, "start": "2026-03-28T10:00:00Z", "end": "2026-03-28""#, "needs a date"),
+    (
+      #""key": "a", "title": "t", "allDay": true, "start": "2026-03-28T10:00:00Z", "end": "2026-03-28""#, "needs a date"
+    ),
     (#""key": "a", "title": "t", "allDay": true, "start": "2026-03-28", "end": "2026-03-27""#, "before"),
     (#""key": "a", "title": "t", "allDay": true, "start": "2026-03-28", "end": "2026-13-01""#, "2026-13-01"),
     (#""key": "a", "title": "t", "allDay": true, "start": "9999-12-31", "end": "9999-12-31""#, "9999-12-31"),
@@ -116,7 +120,8 @@ import Testing
   @Test(arguments: [
     "", "2026", "2026-3-28T10:00:00Z", "2026-03-28 10:00:00Z", "2026-03-28T10Z", "2026-03-28T10:60:00Z",
     "2026-03-28T10:00:60Z", "2026-03-28T10:00:00+1", "2026-03-28T10:00:00+24:00", "2026-03-28T10:00:00ZZ",
-    "2025-02-29T10:00:00Z", "2026-00-01T10:00:00Z", "2026-04-31T00:00:00Z", "2026-03-28T10:00:00.Z", "٢٠٢٦-03-28T10:00:00Z",
+    "2025-02-29T10:00:00Z", "2026-00-01T10:00:00Z", "2026-04-31T00:00:00Z", "2026-03-28T10:00:00.Z",
+    "٢٠٢٦-03-28T10:00:00Z",
     "2026-03-28T10:00:00+01:0", "0000-01-01T00:00:00Z",
   ])
   func `what isn't an instant is told from one`(text: String) {
@@ -124,7 +129,8 @@ import Testing
   }
 
   @Test func `days are read and written over the whole calendar`() {
-    for (text, day) in [("1970-01-01", Int64(0)), ("1969-12-31", -1), ("2000-02-29", 11_016), ("0001-01-01", -719_162)] {
+    for (text, day) in [("1970-01-01", Int64(0)), ("1969-12-31", -1), ("2000-02-29", 11_016), ("0001-01-01", -719_162)]
+    {
       #expect(CivilTime.day(text) == day)
       #expect(CivilTime.basicDate(day: day) == text.replacingOccurrences(of: "-", with: ""))
     }

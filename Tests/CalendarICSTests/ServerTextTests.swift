@@ -50,8 +50,11 @@ import Testing
     let written = String(decoding: text.replacing(["UID:a@steps", "SUMMARY:New"], uid: "a@steps"), as: UTF8.self)
     let expected = Self.object.replacingOccurrences(of: "METHOD:REQUEST\r\n", with: "")
       .replacingOccurrences(of: "UID:a@\r\n steps\r\nREC", with: "UID:a@steps\r\nREC")
-      .replacingOccurrences(of: "summary;LANGUAGE=\"d:e\":Old\r\nUID:a@steps\r\nX-RELAY-KEY:k\r\n", with: "UID:a@steps\r\nSUMMARY:New\r\n")
-      .replacingOccurrences(of: "DTSTART;TZID=Europe/Berlin:20260328T100000\r\nDURATION:PT1H\r\nSEQUENCE:7\r\n", with: "")
+      .replacingOccurrences(
+        of: "summary;LANGUAGE=\"d:e\":Old\r\nUID:a@steps\r\nX-RELAY-KEY:k\r\n", with: "UID:a@steps\r\nSUMMARY:New\r\n"
+      )
+      .replacingOccurrences(
+        of: "DTSTART;TZID=Europe/Berlin:20260328T100000\r\nDURATION:PT1H\r\nSEQUENCE:7\r\n", with: "")
     #expect(written == expected)
   }
 
@@ -67,7 +70,8 @@ import Testing
 
   @Test func `an event of ours is read as what it was written from`() throws {
     let events = [
-      CalendarEvent(key: "k", title: "a;b,c\\ \"q\"", time: .timed(start: 0, end: 3600), notes: "1\n2\\n;", location: ","),
+      CalendarEvent(
+        key: "k", title: "a;b,c\\ \"q\"", time: .timed(start: 0, end: 3600), notes: "1\n2\\n;", location: ","),
       CalendarEvent(key: "k", title: "", time: .timed(start: 5, end: 5), notes: nil, location: nil),
       CalendarEvent(key: "k", title: "ü", time: .days(first: 20_000, last: 20_002), notes: nil, location: "x\ty"),
     ]
@@ -138,12 +142,20 @@ import Testing
 
   @Test func `the words of servers are found in their errors`() {
     func answer(_ body: String) -> Answer { Answer(code: CURLE_OK, status: 400, body: Array(body.utf8)) }
-    let taken = answer("<d:error xmlns:d='DAV:' xmlns:s='s'><s:message>Calendar object with uid already exists in this calendar collection.</s:message></d:error>")
+    let taken = answer(
+      "<d:error xmlns:d='DAV:' xmlns:s='s'><s:message>Calendar object with uid already exists in this calendar collection.</s:message></d:error>"
+    )
     #expect(DAVError(taken).isTaken)
     #expect(!DAVError(taken).isInTrash)
-    let trash = answer("<d:error xmlns:d='DAV:' xmlns:s='s'><s:message>Deleted calendar object with uid already exists in this calendar collection.</s:message></d:error>")
+    let trash = answer(
+      "<d:error xmlns:d='DAV:' xmlns:s='s'><s:message>Deleted calendar object with uid already exists in this calendar collection.</s:message></d:error>"
+    )
     #expect(DAVError(trash).isInTrash)
-    #expect(DAVError(answer("<C:error xmlns:C='x'><C:no-uid-conflict><D:href xmlns:D='DAV:'>/x</D:href></C:no-uid-conflict></C:error>")).isTaken)
+    #expect(
+      DAVError(
+        answer(
+          "<C:error xmlns:C='x'><C:no-uid-conflict><D:href xmlns:D='DAV:'>/x</D:href></C:no-uid-conflict></C:error>")
+      ).isTaken)
     #expect(DAVError(answer("no")) == DAVError(answer("")))
   }
 }

@@ -134,7 +134,8 @@ struct PeerCalendar {
 
   /// What the calendar holds, by the last part of its path.
   func objects() throws -> [String: String] {
-    let all = try JSONDecoder().decode([String: String].self, from: Data(Curl.run("GET", "\(world)/!objects").body.utf8))
+    let all = try JSONDecoder().decode(
+      [String: String].self, from: Data(Curl.run("GET", "\(world)/!objects").body.utf8))
     return Dictionary(uniqueKeysWithValues: all.map { ($0.split(separator: "/").last.map(String.init) ?? "", $1) })
   }
 

@@ -19,12 +19,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ([:], "set \"file\""), (["file": "/a.ics", "url": "https://a/"], "both set"),
-    (["url": "https://a/", "username": "ada"], "belong together"),
-    (["url": "https://ada:x@a/cal/"], "holds a user or password"), (["url": "https://a/cal/?export"], "holds ? or #"),
-    (["url": "ftp://a/cal/"], "cannot be used"), (["url": "https://a/c al/"], "cannot be used"),
-  ] as [(FakeValue, String)])
+  @Test(
+    arguments: [
+      ([:], "set \"file\""), (["file": "/a.ics", "url": "https://a/"], "both set"),
+      (["url": "https://a/", "username": "ada"], "belong together"),
+      (["url": "https://ada:x@a/cal/"], "holds a user or password"), (["url": "https://a/cal/?export"], "holds ? or #"),
+      (["url": "ftp://a/cal/"], "cannot be used"), (["url": "https://a/c al/"], "cannot be used"),
+    ] as [(FakeValue, String)])
   func `settings that cannot work need attention when the target opens`(settings: FakeValue, words: String) throws {
     let verdict = try #require(Self.opening(settings))
     #expect(verdict.outcome == .needsAttention)
@@ -37,7 +38,9 @@ import Testing
   }
 
   @Test func `a password crosses the network in clear only when that is allowed`() {
-    for name in ["192.168.1.5:5232", "example.org", "127.0.0.1.example.org", "localhost.example.org", "[::2]", "127.evil"] {
+    for name in [
+      "192.168.1.5:5232", "example.org", "127.0.0.1.example.org", "localhost.example.org", "[::2]", "127.evil",
+    ] {
       let url = FakeValue.text("http://\(name)/cal/")
       let verdict = Self.opening(["url": url, "username": "ada"], password: "x")
       #expect(verdict?.outcome == .needsAttention, "\(name)")
@@ -45,7 +48,10 @@ import Testing
       #expect(Self.opening(["url": url]) == nil)
       #expect(Self.opening(["url": url, "username": "ada", "allowPasswordInClear": true], password: "x") == nil)
     }
-    for url in ["https://example.org/", "HTTPS://example.org/c", "http://127.0.0.1:5232/c/", "http://localhost/", "http://[::1]:8/c"] {
+    for url in [
+      "https://example.org/", "HTTPS://example.org/c", "http://127.0.0.1:5232/c/", "http://localhost/",
+      "http://[::1]:8/c",
+    ] {
       #expect(Self.opening(["url": .text(url), "username": "ada"], password: "x") == nil, "\(url)")
     }
   }
@@ -56,8 +62,10 @@ import Testing
     #expect(address.path(of: "/dav/ada/cal/x.ics") == "/dav/ada/cal/x.ics")
     #expect(address.path(of: "https://a:8443/dav/ada/cal/x%20y.ics") == "/dav/ada/cal/x%20y.ics")
     for href in [
-      "/dav/ada/cal/", "/dav/ada/other/x.ics", "/dav/ada/cal/../other/x.ics", "/dav/ada/cal/..", "https://b/dav/ada/cal/x.ics",
-      "https://a:84431/dav/ada/cal/x.ics", "x.ics", "", "/dav/ada/cal/x.ics?y", "/dav/ada/cal/x\r\ny.ics", "/dav/ada/cal/ü.ics",
+      "/dav/ada/cal/", "/dav/ada/other/x.ics", "/dav/ada/cal/../other/x.ics", "/dav/ada/cal/..",
+      "https://b/dav/ada/cal/x.ics",
+      "https://a:84431/dav/ada/cal/x.ics", "x.ics", "", "/dav/ada/cal/x.ics?y", "/dav/ada/cal/x\r\ny.ics",
+      "/dav/ada/cal/ü.ics",
     ] {
       #expect(address.path(of: href) == nil, "\(href)")
     }

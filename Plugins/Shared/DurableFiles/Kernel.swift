@@ -73,7 +73,9 @@ package struct Kernel {
 
   package func sync(_ file: Descriptor) throws(CallFailure) { _ = try attempt(.sync) { fsync(file.number) } }
 
-  package func syncFolder(_ folder: Descriptor) throws(CallFailure) { _ = try attempt(.syncFolder) { fsync(folder.number) } }
+  package func syncFolder(_ folder: Descriptor) throws(CallFailure) {
+    _ = try attempt(.syncFolder) { fsync(folder.number) }
+  }
 
   /// Lets those read a new file who may read its folder, and its group write where it may write there.
   ///

@@ -19,11 +19,11 @@ struct CalendarFile {
   let kernel: Kernel
 
   init(_ path: String, kernel: Kernel) throws(Verdict) {
-    guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), FileName(String(path[path.index(after: slash)...])) != nil
-    else { throw CalendarFault.fileName.verdict }
+    let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+    guard path.hasPrefix("/"), FileName(name) != nil else { throw CalendarFault.fileName.verdict }
     self.path = path
-    folderPath = slash == path.startIndex ? "/" : String(path[..<slash])
-    name = String(path[path.index(after: slash)...])
+    self.name = name
+    folderPath = path.count == name.count + 1 ? "/" : String(path.dropLast(name.count + 1))
     self.kernel = kernel
   }
 

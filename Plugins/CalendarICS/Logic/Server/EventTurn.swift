@@ -56,7 +56,8 @@ struct EventTurn {
   private var asked = Asked.nothing
   private var path: String
   private var revision: Int
-  private var sequence: Int64
+  /// The last that is known to be in use; nil while there is none.
+  private var sequence: Int64?
   private var change = Change.made
   private var requests = 0
 
@@ -72,7 +73,7 @@ struct EventTurn {
     digest = EventText.digest(event)
     earlier = record?.calendar == address.url ? record : nil
     revision = min(max(earlier?.revision ?? 1, 1), Self.lastRevision)
-    sequence = record.map { $0.sequence + 1 } ?? 0
+    sequence = record?.sequence
     path = earlier?.path ?? address.path + identity.fileName(revision: revision)
   }
 
@@ -107,7 +108,9 @@ struct EventTurn {
 
   private mutating func look(unless tag: String? = nil) -> Step { ask(.current, .get(path: path, unless: tag)) }
 
-  private var text: EventText { EventText(event: event, uid: uid, sequence: sequence, changed: created) }
+  private var next: Int64 { sequence.map { $0 + 1 } ?? 0 }
+
+  private var text: EventText { EventText(event: event, uid: uid, sequence: next, changed: created) }
 
   private mutating func create() -> Step {
     change = .made
@@ -131,7 +134,12 @@ struct EventTurn {
     case 200: break
     default: return .ended(judge.verdict(on: answer))
     }
-    guard answer.isWhole else { return .ended(.retry(.receiver, "the server's event came only in part")) }
+    guard answer.isWhole || answer.body.count > ObjectText.most else {
+      return .ended(.retry(.receiver, "the server's event came only in part"))
+    }
+    guard answer.body.count <= ObjectText.most else {
+      return .ended(.refused(.tooLarge, "what others added to the event is more than 1 MB; remove attachments from it"))
+    }
     guard let text = ObjectText(answer.body) else {
       return .ended(CalendarFault.noCalendarData(address.origin + path).verdict)
     }
@@ -140,11 +148,8 @@ struct EventTurn {
     }
     let tag = answer.head["etag"]
     if let tag, tag == knownTag { return finish(tag: tag, .unchanged) }
-    sequence = max(sequence, there.sequence + 1)
-    if there.shows(event) {
-      sequence = max(there.sequence, sequence - 1)
-      return finish(tag: tag, .unchanged)
-    }
+    sequence = max(sequence ?? 0, there.sequence)
+    if there.shows(event) { return finish(tag: tag, .unchanged) }
     change = .changed
     // A weak tag is no good as a condition; the property may be the strong one.
     guard let tag, !tag.hasPrefix("W/") else { return ask(.tagOfCurrent(text), .askTag(path: path)) }
@@ -182,7 +187,8 @@ struct EventTurn {
     guard answer.status == 207, answer.isWhole else { return .ended(judge.verdict(on: answer)) }
     guard let href = DAVResource.all(in: answer.body).first?.href else { return createAnew() }
     guard let path = address.path(of: href) else {
-      return .ended(.refused(.content, "its UID belongs to \(InputFault.shown(href, most: 200)), which isn't in this calendar"))
+      let there = InputFault.shown(href, most: 200)
+      return .ended(.refused(.content, "its UID belongs to \(there), which isn't in this calendar"))
     }
     self.path = path
     return look()
@@ -191,7 +197,8 @@ struct EventTurn {
   /// The server has it if it shows it; without a tag the next delivery will compare.
   private mutating func tagOfPut(_ answer: Answer) -> Step {
     switch answer.status {
-    case 200: return finish(tag: answer.head["etag"], change)
+    case 200 where ObjectText(answer.body) != nil: return finish(tag: answer.head["etag"], change)
+    case 200: return .ended(CalendarFault.noCalendarData(address.origin + path).verdict)
     case 404, 410:
       return .ended(.retry(.receiver, status: Int32(answer.status), "the server took the event and doesn't have it"))
     default: return .ended(judge.verdict(on: answer))
@@ -201,8 +208,7 @@ struct EventTurn {
   private func finish(tag: String?, _ change: Change) -> Step {
     let record = ServerRecord(
       calendar: address.url, path: path, revision: revision,
-      sequence: change == .unchanged && earlier?.content == digest ? earlier?.sequence ?? sequence : sequence,
-      content: digest, tag: tag)
+      sequence: change == .unchanged ? sequence ?? 0 : next, content: digest, tag: tag)
     return .done(record, change)
   }
 
