@@ -23,6 +23,8 @@ extension ConfigurationDecoder {
     if problems.blocksLoading { return }
     note(root.member("server"), "nothing listens")
     note(root.member("confinement"), "targets run in processes of their own, but not confined")
+    note(root.member("weekStart"), "no health data is gathered into weeks")
+    note(root.member("sourceOrder"), "no health data is merged")
     for (node, pipeline) in zip(pipelineNodes, configuration.pipelines) {
       note(node.member("notify"), "nobody is told")
       note(node["delivery"]?.member("keepDelivered"), "what was delivered is removed")
