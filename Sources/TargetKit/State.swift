@@ -23,7 +23,7 @@ public struct State {
     case RELAY_DENIED?:
       // Trying again would not help: it is too much for one value, or for all that a pipeline may keep.
       throw .needsAttention(
-        .other, "the host takes no more state from this target: 64 KB for one value and 16 MB for a pipeline are the most")
+        .other, "the host takes no more state: 64 KB for one value and 16 MB for all of a pipeline are the most")
     default: throw .retry(.other, "the host could not save the state \"\(key)\"; is its disk full?")
     }
   }

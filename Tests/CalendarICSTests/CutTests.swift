@@ -117,4 +117,37 @@ import Testing
     #expect(host.deliver(delivery).outcome == .delivered)
     #expect(try calendar.events().count == 5)
   }
+
+  @Test(arguments: Radicale.Version.allCases)
+  func `a real server behind a line that breaks at any byte ends up with each event once`(
+    version: Radicale.Version
+  ) throws {
+    let server = try #require(try Radicale.shared[version]?.get())
+    let proxy = try CuttingProxy(to: server.port)
+    let calendar = try RadicaleCalendar(version)
+    try calendar.put("dentist.ics", RadicaleTests.foreign)
+    let host = FakeHost(
+      settings: [
+        "url": .text(calendar.url.replacing(":\(server.port)/", with: ":\(proxy.port)/")), "username": "ada",
+      ], secrets: ["password": "swordfish"])
+    var broken = 0
+    // An event more and a title more each round, so that every round makes and changes; a prime step meets every line of
+    // request and answer.
+    for (round, bytes) in stride(from: 0, to: 900, by: 89).enumerated() {
+      for way in ["up", "down"] {
+        let events = (0...round).map { Listed(key: "k\($0)", title: "\(way) \(round)") }
+        try proxy.obey("\(way) \(bytes)")
+        let delivery = try part(events)
+        if host.deliver(delivery).outcome == .retry { broken += 1 }
+        try proxy.obey("pass")
+        #expect(host.deliver(delivery).outcome == .delivered)
+        host.eraseDeliveryState()
+        let there = try calendar.events()
+        #expect(there.filter { $0.key != nil }.map(\.title) == events.map(\.title), "\(way) \(bytes)")
+        #expect(Set(there.compactMap(\.key)).count == events.count)
+        #expect(there.count { $0.title == "Dentist" } == 1)
+      }
+    }
+    #expect(broken > 10)
+  }
 }

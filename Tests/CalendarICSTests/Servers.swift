@@ -156,3 +156,39 @@ struct PeerCalendar {
     FakeHost(settings: .object([("url", .text(url))] + more))
   }
 }
+
+/// cutting_proxy.py before a server.
+final class CuttingProxy {
+  let port: Int
+  private let child: pid_t
+  private let rules: Int32
+  private let answers: Int32
+
+  init(to server: Int) throws {
+    let (input, output) = (try Channel.pipe(), try Channel.pipe())
+    let script = Repository.path("Tests/Fixtures/servers/cutting_proxy.py")
+    child = try Command.spawn(["python3", script, "\(server)"], [(input.read, 0), (output.write, 1)])
+    close(input.read)
+    close(output.write)
+    (rules, answers) = (input.write, output.read)
+    port = try #require(Int(Self.line(answers)))
+  }
+
+  deinit {
+    close(rules)
+    close(answers)
+    _ = Command.wait(for: child)
+  }
+
+  func obey(_ rule: String) throws {
+    let bytes = Array("\(rule)\n".utf8)
+    guard write(rules, bytes, bytes.count) == bytes.count, Self.line(answers) == "ok" else { throw Failed(words: rule) }
+  }
+
+  private static func line(_ descriptor: Int32) -> String {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while read(descriptor, &byte, 1) == 1, byte != 10 { bytes.append(byte) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -38,7 +38,7 @@ configuration.update({
     "storage": {"filesystem_folder": os.path.join(folder, "collections")},
 }, "test", privileged=True)
 # What tests provoke is no news.
-logging.getLogger("radicale").setLevel(logging.CRITICAL)
+logging.disable(logging.CRITICAL)
 end, ended = socket.socketpair()
 
 
