@@ -167,7 +167,11 @@ final class CuttingProxy {
   init(to server: Int) throws {
     let (input, output) = (try Channel.pipe(), try Channel.pipe())
     let script = Repository.path("Tests/Fixtures/servers/cutting_proxy.py")
-    child = try Command.spawn(["python3", script, "\(server)"], [(input.read, 0), (output.write, 1)])
+    // Connections that are cut while it ends make Python complain.
+    let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(nothing) }
+    child = try Command.spawn(
+      ["python3", script, "\(server)"], [(input.read, 0), (output.write, 1), (nothing, 2)])
     close(input.read)
     close(output.write)
     (rules, answers) = (input.write, output.read)
