@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py DIST: hands one artifact of three files to every target there is, with a server of its kind behind each, reads back what
+arrived with other people's tools, and compares by hash. Ends with 1 where something differs.
+
+The servers are installed by scripts/bootstrap. It needs no root and writes only below its own folder.
+"""
+
+import hashlib
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import readers  # noqa: E402
+import servers  # noqa: E402
+from daemon import Daemon, is_free, shown  # noqa: E402
+
+PORTS = {"http": 8941, "mqtt": 8942, "smtp": 8943, "mail-service": 8944, "caldav": 8945}
+PASSWORD = "a-password-of-the-demo"
+RECEIVED = HERE / "received"
+
+
+def ports(config):
+    """Those of pipelines.json, and others in a copy of it where one is taken."""
+    free = iter(port for port in range(8951, 9951) if is_free(port))
+    chosen = {name: port if is_free(port) else next(free) for name, port in PORTS.items()}
+    if chosen == PORTS:
+        return chosen, config
+    text = config.read_text()
+    for name, port in PORTS.items():
+        text = text.replace(str(port), str(chosen[name]))
+    local = config.with_name("pipelines.local.json")
+    local.write_text(text)
+    return chosen, local
+
+
+def start_servers(start, port):
+    servers.nginx(start, RECEIVED / "web", port["http"])
+    servers.mosquitto(start, RECEIVED / "broker", port["mqtt"])
+    servers.aiosmtpd(start, RECEIVED / "mailbox", port["smtp"])
+    servers.mail_service(start, RECEIVED / "service", port["mail-service"])
+    servers.radicale(start, RECEIVED / "calendar", port["caldav"], PASSWORD)
+    for each in port.values():
+        servers.wait_for(each)
+
+
+def compare(samples, port):
+    """A line for each target; whether all are right."""
+    sent = {hashlib.sha256(file.read_bytes()).hexdigest() for file in samples}
+    events = readers.events_of_samples(samples)
+    rows = [
+        ("http", "nginx, sha256sum", sent, lambda: readers.sums_of_files(RECEIVED / "web/dav")),
+        ("folder", "sha256sum", sent, lambda: readers.sums_of_files(RECEIVED / "folder")),
+        ("mqtt", "mosquitto, mosquitto_sub", sent, lambda: readers.sums_of_messages(RECEIVED / "broker/messages")),
+        ("smtp", "aiosmtpd, Python email, unzip", sent, lambda: readers.sums_of_mails(RECEIVED / "mailbox/mail")),
+        ("mail-service", "a stand-in, unzip", sent, lambda: readers.sums_of_service(RECEIVED / "service/record")),
+        ("calendar-ics", "Radicale, curl, icalendar", events, lambda: readers.events_of_server(port["caldav"], PASSWORD)),
+        (
+            "calendar-ics", "a file, icalendar", events,
+            lambda: readers.events_of_calendars([(RECEIVED / "health.ics").read_text()]),
+        ),
+    ]
+    good = True
+    print(f"\n{'target':<14}{'read back with':<32}{'sent':>5}{'same':>6}{'other':>7}")
+    for target, tools, expected, read in rows:
+        found = read()
+        same, other = len(found & expected), len(found - expected)
+        good = good and same == len(expected) and other == 0
+        print(f"{target:<14}{tools:<32}{len(expected):>5}{same:>6}{other:>7}")
+    return good
+
+
+def main():
+    dist = Path(sys.argv[1] if len(sys.argv) > 1 else "dist").resolve()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    port, config = ports(HERE / "pipelines.json")
+    demo = Daemon(dist, HERE, config)
+    demo.must_be_alone()
+    shutil.rmtree(demo.state, ignore_errors=True)
+    shutil.rmtree(RECEIVED, ignore_errors=True)
+    (RECEIVED / "folder").mkdir(parents=True)
+    samples = sorted((HERE / "samples").iterdir())
+    try:
+        start_servers(demo.start, port)
+        for name in ("mail-service", "calendar"):
+            demo.command("secret", "set", name, input=PASSWORD)
+        demo.start_daemon()
+        pipelines = demo.status()
+        for pipeline in pipelines:
+            demo.submit(pipeline, *samples)
+        demo.wait("everything had arrived", lambda: demo.all_arrived(len(pipelines)))
+        if not compare(samples, port):
+            sys.exit("Something differs; the daemon said:\n" + demo.last_words())
+        print(f"\nAll is the same. What arrived is in {shown(RECEIVED)}, the daemon's log in {shown(demo.log)}.")
+    finally:
+        demo.stop()
+        (HERE / "pipelines.local.json").unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()
