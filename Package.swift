@@ -71,9 +71,11 @@ targets += [
   module("TargetKit", ["TargetABI"]),
   module("TargetKitTesting", ["TargetABI", "TargetKit"]),
   tests("TargetKitTests", ["TargetABI", "TargetKit", "TargetKitTesting"]),
+  library("CSeccomp", pkgConfig: "libseccomp", package: "libseccomp-dev"),
   .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
   .executableTarget(
-    name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
+    name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol", "CSeccomp"],
+    path: "Sources/RelayWorker/Program",
     cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
 ]
 

@@ -47,6 +47,7 @@ static bool serve(struct frame *frame) {
   if (frame->type == RELAY_FRAME_LEAVE) call_leave();
   if (worker.target.failed) return true;
   switch (frame->type) {
+    case RELAY_FRAME_ACCESS: call_access(frame); return true;
     case RELAY_FRAME_LOAD: call_load(frame); return true;
     case RELAY_FRAME_DESCRIBE: call_describe(frame); return true;
     case RELAY_FRAME_OPEN: call_open(frame); return false;
