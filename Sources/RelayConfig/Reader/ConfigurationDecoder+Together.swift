@@ -22,7 +22,6 @@ extension ConfigurationDecoder {
     // Mistakes come first.
     if problems.blocksLoading { return }
     note(root.member("server"), "nothing listens")
-    note(root.member("confinement"), "targets run in processes of their own, but not confined")
     for (node, pipeline) in zip(pipelineNodes, configuration.pipelines) {
       note(node.member("notify"), "nobody is told")
       note(node["delivery"]?.member("keepDelivered"), "what was delivered is removed")

@@ -13,7 +13,7 @@ enum CheckCommand {
     return Ending.of(json: json) { () throws(Refusal) in
       let file = try session.file()
       let bytes = try file.bytes()
-      let workshop = try Workshop()
+      let workshop = try Workshop(for: file)
       let catalogue = workshop.targets(in: (try? file.places().targets) ?? [])
       let (configuration, problems) = file.read(bytes, targets: catalogue.manifests)
       var answers: [String: DeliveryVerdict?] = [:]

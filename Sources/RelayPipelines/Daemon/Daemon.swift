@@ -94,7 +94,8 @@ package actor Daemon {
     }
     host = WorkerHost(loop: loop, launcher: layout.launcher)
     discovery = TargetDiscovery(
-      host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version)
+      host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version,
+      surroundings: layout.surroundings(first))
     let (keeper, bell) = (secrets, Bell())
     engine = DeliveryEngine(
       host: host, state: state, threads: threads,
@@ -128,7 +129,7 @@ package actor Daemon {
     _ file: ConfigurationFile, _ bytes: [UInt8], _ withoutTargets: [Diagnostic]
   ) -> [Diagnostic] {
     // Where nobody can look for targets, none of them can be missed.
-    guard let workshop = try? Workshop() else { return withoutTargets.filter { $0.code != .configUnknownTarget } }
+    guard let workshop = try? Workshop(for: file) else { return withoutTargets.filter { $0.code != .configUnknownTarget } }
     let targets = workshop.targets(in: (try? file.places().targets) ?? [])
     return file.read(bytes, targets: targets.manifests).1
   }
@@ -232,7 +233,9 @@ package actor Daemon {
         configuration: new, state: state, catalogue: found, engine: engine, reloadProblem: reloadProblem)
       context.inboxProblems = inboxProblems
     }
-    engine.assumeIsolated { $0.apply(new, found, problems: problems) }
+    let around = layout.surroundings(new)
+    discovery.assumeIsolated { $0.setSurroundings(around) }
+    engine.assumeIsolated { $0.apply(new, found, around, problems: problems) }
     putInboxes(new)
   }
 
