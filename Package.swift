@@ -123,7 +123,10 @@ targets += [
     "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"]),
   tests(
     "RelayWorkerTests",
-    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
+    [
+      "RelayDelivery", "RelayConfig", "RelaySystem", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport",
+      .target(name: "relay-worker"),
+    ]),
 ]
 
 targets += [

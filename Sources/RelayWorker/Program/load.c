@@ -89,7 +89,8 @@ void call_access(struct frame *frame) {
   uint32_t count = field_count(&fields, 4);
   if (count > RELAY_ACCESS_MAXIMUM) protocol_broken("too many paths in one frame");
   for (uint32_t index = 0; index < count; index++) {
-    files_allow_opened(frame_take_descriptor(frame, (int)index), field_u32(&fields));
+    uint32_t access = field_u32(&fields);
+    files_allow_opened(frame_take_descriptor(frame, (int)index), access);
   }
   fields_end(&fields);
 }
