@@ -18,6 +18,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -156,4 +157,11 @@ int relay_landlock_level(void) { return (int)syscall(444, NULL, 0, 1u); }
 int relay_has_seccomp_filter(void) {
   /* With no filter at all to load it asks for one: EFAULT says that it would have taken one. */
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == -1 && errno == EFAULT;
+}
+
+int relay_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+pid_t relay_ended_child(void) {
+  siginfo_t about = {0};
+  return waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) == 0 ? about.si_pid : 0;
 }

@@ -87,6 +87,7 @@ package actor Daemon {
     context = Mutex(UseCases.Context(configuration: first, state: state))
     do throws(SystemError) {
       ServiceManager.raiseDescriptorLimit()
+      ProcessTree.adoptOrphans()
       loop = try EventLoop()
       threads = try WorkThreads("disk", count: 16)
     } catch {
@@ -194,6 +195,7 @@ package actor Daemon {
           "pipelines": "\(checked.pipelines.count)",
           "targets": found.usable.map(\.manifest.id).joined(separator: ","),
         ]))
+    if let warning = layout.surroundings(checked).policy.warning { log.log(LogEntry(.warning, warning)) }
     ServiceManager.notify("READY=1", "STATUS=\(checked.pipelines.count) pipelines")
   }
 
