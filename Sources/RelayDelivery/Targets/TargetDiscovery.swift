@@ -209,7 +209,11 @@ package actor TargetDiscovery {
     if isSettling {
       let since = settlingSince ?? .now
       settlingSince = since
-      if BootTime.now.milliseconds(since: since) < Self.patience { return }
+      if BootTime.now.milliseconds(since: since) < Self.patience {
+        // The timer that would look again may have gone off while targets described themselves.
+        if isScanWanted { scan() }
+        return
+      }
     } else {
       settlingSince = nil
     }
