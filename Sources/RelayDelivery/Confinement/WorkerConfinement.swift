@@ -25,10 +25,14 @@ package struct WorkerConfinement: Equatable, Sendable {
   package var identity: WorkerIdentity?
   /// What it opens by itself; paths that a person typed are handed over opened.
   package var paths: [Path]
+  /// The filters of system calls, made; empty: it makes them itself, which takes it some milliseconds.
+  package var filter: [UInt8]
 
   package init(
-    required: [KernelConfinement.Piece] = [], identity: WorkerIdentity? = nil, paths: [Path] = []
+    required: [KernelConfinement.Piece] = [], identity: WorkerIdentity? = nil, paths: [Path] = [],
+    filter: [UInt8] = []
   ) {
+    self.filter = filter
     self.required = required
     self.identity = identity
     self.paths = paths
@@ -47,5 +51,6 @@ extension WireWriter {
       text(path.path)
       u32(path.mode.rawValue)
     }
+    data(confinement.filter)
   }
 }

@@ -10,6 +10,8 @@ package struct WorkerSurroundings: Sendable {
   package var protected: ProtectedPaths
   /// The folder with the Swift runtime that the shipped targets need; nil where their own headers name it.
   package var runtimeFolder: String?
+  /// The filters of system calls, made beforehand; empty where every worker makes its own.
+  package var filter: [UInt8] = []
 
   package init(
     policy: ConfinementPolicy, identity: WorkerIdentity?, protected: ProtectedPaths, runtimeFolder: String?
@@ -28,7 +30,8 @@ package struct WorkerSurroundings: Sendable {
     if isShipped { paths += runtimeFolder.map { [$0] } ?? SharedObject.searchPath(of: copy) }
     return WorkerConfinement(
       required: policy.mode(isShipped: isShipped) == .required ? KernelConfinement.Piece.allCases : [],
-      identity: identity, paths: paths.map { .init($0) } + [.init(SystemPaths.sink, .write)])
+      identity: identity, paths: paths.map { .init($0) } + [.init(SystemPaths.sink, .write)],
+      filter: filter)
   }
 
   /// What a new worker of a pipeline is let into. Blocking, on folders that may be anywhere.

@@ -11,7 +11,7 @@ extension Daemon {
     for pipeline in new.pipelines where known[pipeline.id] != pipeline.fingerprint && !pipeline.needsHealthStore {
       guard let target = catalogue[pipeline.load.targetID] else { continue }
       let (secrets, loop) = (secrets, loop)
-      let check = TargetCheck(host: host, surroundings: layout.surroundings(new))
+      let check = TargetCheck(host: host, surroundings: layout.surroundings(new, filter))
       threads.run { [weak self] in
         var values: [SecretEntry] = []
         do throws(SecretProblem) {

@@ -20,6 +20,8 @@ package actor Daemon {
   nonisolated let engine: DeliveryEngine
   nonisolated let discovery: TargetDiscovery
   nonisolated let layout: ProgramLayout
+  /// The filters of system calls for all workers.
+  nonisolated let filter: [UInt8]
   /// What control threads work with; replaced whole with every reload.
   nonisolated let context: Mutex<UseCases.Context>
   var configuration: Configuration
@@ -72,6 +74,7 @@ package actor Daemon {
     self.file = file
     self.log = log
     layout = .ofProcess()
+    filter = layout.launcher.madeFilter(.ofThisMachine)
     bytes = try file.bytes()
     stamp = file.stamp()
     let (first, problems) = file.read(bytes, targets: [])
@@ -96,7 +99,7 @@ package actor Daemon {
     host = WorkerHost(loop: loop, launcher: layout.launcher)
     discovery = TargetDiscovery(
       host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version,
-      surroundings: layout.surroundings(first))
+      surroundings: layout.surroundings(first, filter))
     let (keeper, bell) = (secrets, Bell())
     engine = DeliveryEngine(
       host: host, state: state, threads: threads,
@@ -235,7 +238,7 @@ package actor Daemon {
         configuration: new, state: state, catalogue: found, engine: engine, reloadProblem: reloadProblem)
       context.inboxProblems = inboxProblems
     }
-    let around = layout.surroundings(new)
+    let around = layout.surroundings(new, filter)
     discovery.assumeIsolated { $0.setSurroundings(around) }
     engine.assumeIsolated { $0.apply(new, found, around, problems: problems) }
     putInboxes(new)

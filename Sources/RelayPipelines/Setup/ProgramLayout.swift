@@ -41,10 +41,14 @@ package struct ProgramLayout: Equatable, Sendable {
   }
 
   /// What workers are let into, as a configuration has it. Blocking, briefly.
-  func surroundings(_ configuration: Configuration) -> WorkerSurroundings {
-    surroundings(
+  ///
+  /// - Parameter filter: the filters of system calls, where they were made beforehand.
+  func surroundings(_ configuration: Configuration, _ filter: [UInt8] = []) -> WorkerSurroundings {
+    var around = surroundings(
       state: configuration.state, configuration.confinement,
       protecting: configuration.protectedPaths(programTargets: targets))
+    around.filter = filter
+    return around
   }
 
   /// As far as it is known before the file was read whole.

@@ -24,8 +24,11 @@ bool files_confine(const char **call, int *error);
 /* The kernel's level of Landlock, 0 for none; known after the first rule. */
 int files_level(void);
 
-/* filter.c: denies system calls that no target needs. `landlock` is the level in force, 0 for none. */
-bool calls_confine(pid_t self, int landlock, const char **call, int *error);
+/* filter.c: denies system calls that no target needs. `landlock` is the level in force, 0 for none; `made` is what calls_print
+ * printed for it, or empty. */
+bool calls_confine(pid_t self, int landlock, relay_text made, const char **call, int *error);
+/* Prints the filters, for the host to hand to its workers; an exit status. */
+int calls_print(int landlock);
 
 /* identity.c: becomes this user, or stays who it is and keeps of root's powers only those over files. */
 bool identity_drop(uid_t user, gid_t group, const gid_t *groups, size_t count);

@@ -120,14 +120,14 @@ static void allow_paths(struct fields *fields) {
 }
 
 /* Which of RELAY_CONFINE_… are in force; what isn't, is told where it needn't be had. */
-static uint32_t confine(uint64_t request, uint32_t must, bool *refused) {
+static uint32_t confine(uint64_t request, uint32_t must, relay_text filter, bool *refused) {
   uint32_t had = RELAY_CONFINE_ALL;
   const char *call;
   int error;
   *refused = false;
   for (uint32_t piece = RELAY_CONFINE_FILES; piece <= RELAY_CONFINE_CALLS && !*refused; piece <<= 1) {
     bool files = piece == RELAY_CONFINE_FILES;
-    if (files ? files_confine(&call, &error) : calls_confine(worker.pid, files_level(), &call, &error)) continue;
+    if (files ? files_confine(&call, &error) : calls_confine(worker.pid, files_level(), filter, &call, &error)) continue;
     had &= ~piece;
     if ((must & piece) == 0) continue;
     *refused = true;
@@ -149,11 +149,12 @@ void call_load(struct frame *frame) {
   if (worker.target.loaded || worker.target.failed) protocol_broken("a second LOAD");
   become(&fields);
   allow_paths(&fields);
+  relay_text filter = field_present_text(&fields);
   fields_end(&fields);
   bool refused, has_nul = path.bytes == NULL || memchr(path.bytes, 0, path.length) != NULL;
   const char *name = has_nul ? NULL : keep(path.bytes, path.length);
   if (name != NULL && name[0] == '/') files_allow(name, RELAY_ACCESS_READ);
-  uint32_t had = confine(frame->request, must, &refused);
+  uint32_t had = confine(frame->request, must, filter, &refused);
   for (size_t index = 0; index < sizeof resources / sizeof *resources; index++) setup_limit(resources[index], limits[index]);
   if (!refused) load(frame->request, name, had);
   forget_kept();

@@ -42,7 +42,8 @@
                                          * u64 bytes of data, u64 open files, u64 bytes a file, u64 processes of the user; a
                                          * limit of 0 is none; u32 RELAY_CONFINE_… that must be had, u32 user, u32 group, u32
                                          * count and so many u32 further groups (user RELAY_USER_STAYS: nobody else), u32 count
-                                         * and so often text path, u32 RELAY_ACCESS_… (relay_confinement.h) */
+                                         * and so often text path, u32 RELAY_ACCESS_… (relay_confinement.h), text of the filters
+                                         * that `relay-worker filter LEVEL` printed, or empty */
 #define RELAY_FRAME_DESCRIBE 2u         /* - */
 #define RELAY_FRAME_OPEN 3u             /* settings, pairs of secrets (path, value), text settings as JSON */
 #define RELAY_FRAME_DELIVER 4u          /* u64 length, 32 bytes of SHA-256, text file name, media type, content
