@@ -22,7 +22,8 @@ package enum ProcessTree {
   }
 
   static func parent(of process: pid_t) -> pid_t? {
-    guard let folder = try? Directory("/proc/\(process)"), let bytes = try? folder.content(of: "stat", limit: 4096) else {
+    guard let folder = try? Directory("/proc/\(process)"), let bytes = try? folder.content(of: "stat", limit: 4096)
+    else {
       return nil
     }
     // The second field is a name in parentheses, which may hold any of them itself.

@@ -40,7 +40,9 @@ import Testing
     let hostile = try load(FixtureTarget.compile("hostile"))
     #expect(hostile.message == .loaded(abi: 1, hasCheck: true, hasClose: true, confined: Self.all))
     #expect(hostile.worker.frames.last?.requestID == 7)
-    #expect(try load(FixtureTarget.compile("probe")).message == .loaded(abi: 1, hasCheck: false, hasClose: false, confined: Self.all))
+    #expect(
+      try load(FixtureTarget.compile("probe")).message
+        == .loaded(abi: 1, hasCheck: false, hasClose: false, confined: Self.all))
   }
 
   @Test func `takes a newer minor version`() throws {

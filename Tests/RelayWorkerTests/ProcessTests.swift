@@ -24,7 +24,9 @@ import Testing
     return worker
   }
 
-  @Test func `has no new privileges, one thread, its own group, a closed mask and ignores only SIGPIPE and SIGXFSZ`() throws {
+  @Test func `has no new privileges, one thread, its own group, a closed mask and ignores only SIGPIPE and SIGXFSZ`()
+    throws
+  {
     let worker = try greeted()
     let fields = try statusFields(worker.pid)
     #expect(fields["NoNewPrivs:"] == "1")

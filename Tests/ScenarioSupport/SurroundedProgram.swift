@@ -18,8 +18,10 @@ package enum SurroundedProgram {
   /// Whether the program can be started as that user: by root, from folders that everybody may enter.
   package static let isNobodyPossible =
     geteuid() == 0
-    && (try? Command.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", Installation.program, "--version"]))?
-      .status == 0
+    && (try? Command.run([
+      "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", Installation.program, "--version",
+    ]))?
+    .status == 0
 
   private static func script(_ prefix: String, _ program: String) throws -> String {
     let path = "/tmp/relay-program-\(Identifier.random())"

@@ -17,7 +17,8 @@ private struct Besieged {
     host = try Installation(program: program)
     receiver = try Receiver()
     // Not a link: the daemon's user may not be who compiled it.
-    try host.shell("cp \(try FixtureTarget.compile("intruder")) targets/libintruder.so; echo mine > victim; echo n > note")
+    try host.shell(
+      "cp \(try FixtureTarget.compile("intruder")) targets/libintruder.so; echo mine > victim; echo n > note")
     try host.shell("mkdir typed; touch typed/inside; chmod 600 victim; touch -d 2020-01-01 victim; chmod 755 .")
     try host.configure(
       Installation.filing("other"),
@@ -42,7 +43,8 @@ private struct Besieged {
   /// What lies outside is as it was.
   var isUnharmed: Bool {
     get throws {
-      let seen = try host.shell("cat victim; stat -c %a-%Y victim; ls; ls typed; ls /tmp/relay-intruder-was-here").output
+      let seen = try host.shell("cat victim; stat -c %a-%Y victim; ls; ls typed; ls /tmp/relay-intruder-was-here")
+        .output
       return seen.hasPrefix("mine\n600-\(Self.oldTime)") && !seen.contains("evil") && !seen.contains("was-here\n")
     }
   }
@@ -199,18 +201,21 @@ private struct Besieged {
 
   @Test func `is told by check and status`() throws {
     let host = try Installation()
-    let example = try FixtureTarget.compile(source: Repository.path("Examples/targets/c/append.c"), as: "append", ["_GNU_SOURCE"])
+    let example = try FixtureTarget.compile(
+      source: Repository.path("Examples/targets/c/append.c"), as: "append", ["_GNU_SOURCE"])
     try host.link(example, as: "libappend.so")
     try host.configure(
       Installation.filing("files"),
       Installation.fixture(
-        "grown", target: "org.example.append", settings: "\"file\": \"own/grown.txt\"", delivery: "\"spacing\": \"0s\""))
+        "grown", target: "org.example.append", settings: "\"file\": \"own/grown.txt\"", delivery: "\"spacing\": \"0s\"")
+    )
     try host.shell("mkdir own")
     let check = try host.run("check")
     #expect(check.status == 0, "\(check)")
     #expect(check.output.contains("files → folder: writes \(host.path)/out\n"), "\(check)")
     #expect(
-      check.output.contains("replaces \(host.path)/own/grown.txt, for which it may write in \(host.path)/own\n"), "\(check)")
+      check.output.contains("replaces \(host.path)/own/grown.txt, for which it may write in \(host.path)/own\n"),
+      "\(check)")
     #expect(check.output.contains("everything else is denied (Landlock "), "\(check)")
     try host.start()
     try host.submit("grown", "one")
@@ -228,10 +233,12 @@ private struct Besieged {
   @Test func `holds the machine's authorities, and those that were typed`() throws {
     let folder = TemporaryFolder.shared.path("authorities-\(Identifier.random())")
     #expect(mkdir(folder, 0o755) == 0)
-    #expect(try Command.run(["sh", Repository.path("Tests/Fixtures/servers/make_certificates.sh"), folder]).status == 0)
+    #expect(
+      try Command.run(["sh", Repository.path("Tests/Fixtures/servers/make_certificates.sh"), folder]).status == 0)
     let record = folder + "/record"
     let peer = try Child([
-      "python3", Repository.path("Tests/Fixtures/servers/http_peer.py"), record, folder + "/good.pem", folder + "/good.key",
+      "python3", Repository.path("Tests/Fixtures/servers/http_peer.py"), record, folder + "/good.pem",
+      folder + "/good.key",
     ])
     let port = peer.line()
     let host = try Installation()

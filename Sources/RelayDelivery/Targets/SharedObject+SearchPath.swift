@@ -75,7 +75,9 @@ private struct ELFFile {
 
   private func text(at start: UInt64) -> String {
     var found: [UInt8] = []
-    while found.count < 4096, let byte = bytes(at: start &+ UInt64(found.count), 1)?.first, byte != 0 { found.append(byte) }
+    while found.count < 4096, let byte = bytes(at: start &+ UInt64(found.count), 1)?.first, byte != 0 {
+      found.append(byte)
+    }
     return String(decoding: found, as: UTF8.self)
   }
 }

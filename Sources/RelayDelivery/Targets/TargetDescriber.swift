@@ -19,7 +19,9 @@ struct TargetDescriber: Sendable {
   func describe(
     _ copy: String, usesRuntime: Bool, then: @escaping @Sendable (Result<[UInt8], Reason>) -> Void
   ) {
-    if let refusal = surroundings.policy.refusal(isShipped: usesRuntime) { return then(.failure(Reason(text: refusal))) }
+    if let refusal = surroundings.policy.refusal(isShipped: usesRuntime) {
+      return then(.failure(Reason(text: refusal)))
+    }
     let worker = ThrowawayWorker(host: host, usesRuntime: usesRuntime, patience: Self.patience)
     let confinement = surroundings.confinement(copy: copy, isShipped: usesRuntime)
     worker.ask(

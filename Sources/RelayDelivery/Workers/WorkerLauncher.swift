@@ -19,9 +19,11 @@ package struct WorkerLauncher: Sendable {
   /// The filters of system calls that every worker would make, made once; empty when that can't be done. Waits for a
   /// process that takes some milliseconds.
   package func madeFilter(_ kernel: KernelConfinement) -> [UInt8] {
-    guard kernel.hasFilter, let (read, write) = try? UnixSocket.pipe(), let null = try? Directory("/dev").openDevice("null"),
+    guard kernel.hasFilter, let (read, write) = try? UnixSocket.pipe(),
+      let null = try? Directory("/dev").openDevice("null"),
       let child = try? ChildProcess(
-        .init(program: program, arguments: ["filter", "\(kernel.landlock)"], descriptors: [null, write, null], folder: "/"))
+        .init(
+          program: program, arguments: ["filter", "\(kernel.landlock)"], descriptors: [null, write, null], folder: "/"))
     else { return [] }
     // Less than a pipe holds, so the end of the process can be waited for before it is read.
     guard child.end(wait: true) == .exited(0), (try? read.setNonBlocking()) != nil else { return [] }

@@ -111,7 +111,8 @@ final class ControlServer: Sendable {
     guard ProcessTree.descends(peer.pid) != false else { return false }
     log.log(
       LogEntry(
-        .warning, "A connection to the control socket was refused: it comes from a target's worker, or its process is gone.",
+        .warning,
+        "A connection to the control socket was refused: it comes from a target's worker, or its process is gone.",
         ["pid": "\(peer.pid)"]))
     return true
   }

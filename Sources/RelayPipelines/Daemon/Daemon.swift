@@ -133,7 +133,9 @@ package actor Daemon {
     _ file: ConfigurationFile, _ bytes: [UInt8], _ withoutTargets: [Diagnostic]
   ) -> [Diagnostic] {
     // Where nobody can look for targets, none of them can be missed.
-    guard let workshop = try? Workshop(for: file) else { return withoutTargets.filter { $0.code != .configUnknownTarget } }
+    guard let workshop = try? Workshop(for: file) else {
+      return withoutTargets.filter { $0.code != .configUnknownTarget }
+    }
     let targets = workshop.targets(in: (try? file.places().targets) ?? [])
     return file.read(bytes, targets: targets.manifests).1
   }

@@ -25,7 +25,8 @@ package final class Workshop: Sendable {
       loop = try EventLoop()
       let threads = try WorkThreads("targets", count: 1)
       host = WorkerHost(loop: loop, launcher: layout.launcher)
-      discovery = TargetDiscovery(host: host, threads: threads, store: store, hostVersion: UseCases.version,
+      discovery = TargetDiscovery(
+        host: host, threads: threads, store: store, hostVersion: UseCases.version,
         surroundings: surroundings)
       let loop = loop
       try startThread("targets") { loop.run() }

@@ -18,7 +18,8 @@ extension WorkerFrame {
     var full = verdict
     full.receipt = "id-1"
     let messages: [WorkerMessage] = [
-      .hello(version: 1), .loaded(abi: 0x1_0002, hasCheck: true, hasClose: false, confined: [.calls]), .loadFailed(.missingSymbol, "no x"),
+      .hello(version: 1), .loaded(abi: 0x1_0002, hasCheck: true, hasClose: false, confined: [.calls]),
+      .loadFailed(.missingSymbol, "no x"),
       .manifest(Array("{}".utf8)), .described(returnCode: -1), .opened(returnCode: 0, verdict),
       .result(deliveryID: "0189-a", returnCode: 0, full, .whole), .log(level: 2, "a line"),
       .progress(done: 3, total: .max), .stateGet(.pipeline, key: "etag"),
