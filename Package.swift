@@ -120,7 +120,10 @@ targets += [
 ]
 targets += [
   tests(
-    "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"]),
+    "RelayDeliveryTests",
+    [
+      "RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelayConfig", "RelayJSON", "RelaySystem",
+    ]),
   tests(
     "RelayWorkerTests",
     [
