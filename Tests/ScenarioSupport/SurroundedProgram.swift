@@ -24,11 +24,20 @@ package enum SurroundedProgram {
     .status == 0
 
   private static func script(_ prefix: String, _ program: String) throws -> String {
-    let path = "/tmp/relay-program-\(Identifier.random())"
+    let path = "\(place)/\(Identifier.random())"
     try File.write("#!/bin/sh\nexec \(prefix) '\(program)' \"$@\"\n".utf8, to: path)
     chmod(path, 0o755)
     return path
   }
+
+  /// Where everybody may enter; removed with the test process.
+  private static let place: String = {
+    let made = "/tmp/relay-program-\(Identifier.random())"
+    mkdir(made, 0o755)
+    chmod(made, 0o755)
+    atexit { _ = try? Command.run(["rm", "-rf", "--", SurroundedProgram.place]) }
+    return made
+  }()
 
   private static let lackingProgram = Result { () throws -> String in
     let path = TemporaryFolder.shared.path("lacking")

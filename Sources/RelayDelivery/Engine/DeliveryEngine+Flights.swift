@@ -226,7 +226,8 @@ extension DeliveryEngine {
 
   private func take(_ frame: WorkerFrame, _ runtime: PipelineRuntime) {
     switch frame.message {
-    case .hello, .loaded, .manifest, .described: break
+    case .hello, .manifest, .described: break
+    case .loaded(_, _, _, let confined): tellUnconfined(runtime, confined)
     case .loadFailed(_, let text):
       endFlight(
         runtime,
@@ -240,6 +241,14 @@ extension DeliveryEngine {
     case .progress: runtime.worker?.flight?.clock.progressed(at: .now)
     default: request(frame, runtime)
     }
+  }
+
+  /// What the kernel should have had and this worker didn't get; what it lacks altogether was told at the start.
+  private func tellUnconfined(_ runtime: PipelineRuntime, _ confined: [KernelConfinement.Piece]) {
+    let lost = KernelConfinement.Piece.allCases.filter { !confined.contains($0) }
+    guard let kernel = surroundings?.policy.kernel, !lost.allSatisfy(kernel.lacking.contains) else { return }
+    let words = lost.map(\.rawValue).joined(separator: ", ")
+    log(.warning, "The target runs less confined than this kernel allows; what is missing: \(words).", runtime)
   }
 
   /// Only a complete result for what is in flight counts.
