@@ -71,9 +71,11 @@ targets += [
   module("TargetKit", ["TargetABI"]),
   module("TargetKitTesting", ["TargetABI", "TargetKit"]),
   tests("TargetKitTests", ["TargetABI", "TargetKit", "TargetKitTesting"]),
+  library("CSeccomp", pkgConfig: "libseccomp", package: "libseccomp-dev"),
   .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
   .executableTarget(
-    name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
+    name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol", "CSeccomp"],
+    path: "Sources/RelayWorker/Program",
     cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
 ]
 
@@ -118,10 +120,16 @@ targets += [
 ]
 targets += [
   tests(
-    "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"]),
+    "RelayDeliveryTests",
+    [
+      "RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelayConfig", "RelayJSON", "RelaySystem",
+    ]),
   tests(
     "RelayWorkerTests",
-    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
+    [
+      "RelayDelivery", "RelayConfig", "RelaySystem", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport",
+      .target(name: "relay-worker"),
+    ]),
 ]
 
 targets += [

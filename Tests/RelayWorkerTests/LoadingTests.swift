@@ -8,6 +8,10 @@ import Testing
 @testable import RelayDelivery
 
 @Suite struct `Loading a target` {
+  private static var all: [KernelConfinement.Piece] {
+    KernelConfinement.Piece.allCases.filter { !KernelConfinement.ofThisMachine.lacking.contains($0) }
+  }
+
   private func load(_ path: String) throws -> (message: WorkerMessage?, worker: WorkerUnderTest) {
     let worker = try WorkerUnderTest()
     try worker.send(.load(path: path, pipelineID: "p", limits: WorkerLimits()), request: 7)
@@ -34,14 +38,16 @@ import Testing
 
   @Test func `tells the target's ABI and which optional functions it has`() throws {
     let hostile = try load(FixtureTarget.compile("hostile"))
-    #expect(hostile.message == .loaded(abi: 1, hasCheck: true, hasClose: true))
+    #expect(hostile.message == .loaded(abi: 1, hasCheck: true, hasClose: true, confined: Self.all))
     #expect(hostile.worker.frames.last?.requestID == 7)
-    #expect(try load(FixtureTarget.compile("probe")).message == .loaded(abi: 1, hasCheck: false, hasClose: false))
+    #expect(
+      try load(FixtureTarget.compile("probe")).message
+        == .loaded(abi: 1, hasCheck: false, hasClose: false, confined: Self.all))
   }
 
   @Test func `takes a newer minor version`() throws {
     let path = try FixtureTarget.compile("hostile", ["ABI_MINOR=9"])
-    #expect(try load(path).message == .loaded(abi: 9, hasCheck: true, hasClose: true))
+    #expect(try load(path).message == .loaded(abi: 9, hasCheck: true, hasClose: true, confined: Self.all))
   }
 
   @Test func `refuses another major version and names both`() throws {

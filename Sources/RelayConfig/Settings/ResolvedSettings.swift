@@ -66,25 +66,3 @@ package struct ResolvedSettings: Equatable, Sendable {
 
   package init() {}
 }
-
-/// A path that a target is let into.
-package struct AccessPath: Equatable, Sendable {
-  package enum Mode: String, Sendable {
-    case read
-    case write
-  }
-
-  /// Absolute, as typed.
-  package var path: String
-  /// Absolute, with links resolved as far as the path exists.
-  package var resolved: String
-  package var mode: Mode
-
-  package init(
-    path: String, resolved: String, mode: Mode
-  ) {
-    self.path = path
-    self.resolved = resolved
-    self.mode = mode
-  }
-}

@@ -14,6 +14,8 @@ final class PipelineRuntime {
   let id: String
   var configuration: PipelineConfiguration
   var target: UsableTarget?
+  /// Why its target may not run on this kernel.
+  var confinementProblem: String?
   var machine: DeliveryMachine
   /// Its work on the disk, in order.
   let disk: SerialWork

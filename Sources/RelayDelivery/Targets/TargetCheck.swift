@@ -10,23 +10,38 @@ package struct TargetCheck: Sendable {
   package static let patience: Int64 = 60_000
 
   private let host: WorkerHost
+  private let surroundings: WorkerSurroundings
 
-  package init(host: WorkerHost) { self.host = host }
+  package init(host: WorkerHost, surroundings: WorkerSurroundings) {
+    self.host = host
+    self.surroundings = surroundings
+  }
+
+  /// What the target is let into for its check. Blocking: not for the loop's thread.
+  package func access(for pipeline: PipelineConfiguration, _ target: UsableTarget) -> WorkerAccess {
+    surroundings.open(pipeline.access, copy: target.copy, isShipped: target.isShipped)
+  }
 
   /// Checks one pipeline; `then` is called once, on the loop's thread. nil: this target can't check.
   ///
   /// - Parameter secrets: path and value of each secret setting.
   package func run(
-    _ pipeline: PipelineConfiguration, _ target: UsableTarget, secrets: [SecretEntry],
+    _ pipeline: PipelineConfiguration, _ target: UsableTarget, _ access: WorkerAccess, secrets: [SecretEntry],
     then: @escaping @Sendable (DeliveryVerdict?) -> Void
   ) {
+    if let refusal = surroundings.policy.refusal(isShipped: target.isShipped) {
+      return then(DeliveryVerdict(.needsAttention, message: refusal))
+    }
     let cancel: (read: Descriptor, write: Descriptor)
     do { cancel = try UnixSocket.pipe() } catch { return then(DeliveryVerdict(.retry, message: error.message)) }
     let settings = pipeline.load.settings
     let worker = ThrowawayWorker(host: host, usesRuntime: target.isShipped, patience: Self.patience)
+    let opened = access.frames.map { ThrowawayWorker.Message(message: $0.message, descriptors: $0.descriptors) }
     worker.ask(
-      [
-        .init(message: .load(path: target.copy, pipelineID: pipeline.id, limits: .ofTargets)),
+      opened + [
+        .init(
+          message: .load(
+            path: target.copy, pipelineID: pipeline.id, limits: .ofTargets, confinement: access.confinement)),
         .init(
           message: .open(
             settings: SettingsTable.entries(settings), secrets: secrets, settingsJSON: settings.json)),
@@ -51,10 +66,11 @@ package struct TargetCheck: Sendable {
       return DeliveryVerdict(.none, message: "The target \(words).")
     case .frame(let frame):
       switch frame.message {
-      case .loaded(_, let offersCheck, _):
+      case .loaded(_, let offersCheck, _, _):
         progress.hasCheck = offersCheck
         return .none
-      case .loadFailed(_, let text): return DeliveryVerdict(.needsAttention, message: PrintableText.cleaned(text))
+      case .loadFailed(_, let text):
+        return DeliveryVerdict(.needsAttention, message: "The target \(PrintableText.cleaned(text)).")
       case .opened(let code, let verdict):
         if let failure = DeliveryEngine.failure(ofOpening: verdict, returnCode: code) { return failure }
         return progress.hasCheck ? .none : .some(nil)

@@ -8,6 +8,8 @@ struct TargetDescriber: Sendable {
   static let patience: Int64 = 10_000
 
   let host: WorkerHost
+  /// What a target that only says what it is may touch.
+  var surroundings: WorkerSurroundings
 
   struct Reason: Error, Equatable, Sendable {
     var text: String
@@ -17,9 +19,16 @@ struct TargetDescriber: Sendable {
   func describe(
     _ copy: String, usesRuntime: Bool, then: @escaping @Sendable (Result<[UInt8], Reason>) -> Void
   ) {
+    if let refusal = surroundings.policy.refusal(isShipped: usesRuntime) {
+      return then(.failure(Reason(text: refusal)))
+    }
     let worker = ThrowawayWorker(host: host, usesRuntime: usesRuntime, patience: Self.patience)
+    let confinement = surroundings.confinement(copy: copy, isShipped: usesRuntime)
     worker.ask(
-      [.init(message: .load(path: copy, pipelineID: "", limits: WorkerLimits())), .init(message: .describe)],
+      [
+        .init(message: .load(path: copy, pipelineID: "", limits: .ofDescribing, confinement: confinement)),
+        .init(message: .describe),
+      ],
       state: [UInt8]?.none, answer: Self.answer,
       failed: { .failure(Reason(text: "It can't be described. \($0)")) }, then: then)
   }
@@ -37,7 +46,7 @@ struct TargetDescriber: Sendable {
       case .manifest(let bytes):
         manifest = bytes
         return nil
-      case .loadFailed(_, let text): return failure(text)
+      case .loadFailed(let why, let text): return failure(why == .unconfined ? "It \(text)." : text)
       case .described(let code):
         guard code == 0, let manifest else {
           return failure(code == 0 ? "It handed over no manifest." : "Its describe function failed with \(code).")

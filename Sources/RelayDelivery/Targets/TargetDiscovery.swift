@@ -27,7 +27,7 @@ package actor TargetDiscovery {
 
   nonisolated package let loop: EventLoop
   nonisolated package var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-  private let describer: TargetDescriber
+  private var describer: TargetDescriber
   private let threads: WorkThreads
   private let scanner: TargetScanner
   private let hostVersion: String
@@ -48,9 +48,11 @@ package actor TargetDiscovery {
   package private(set) var catalogue = TargetCatalogue()
 
   /// - Parameter store: the folder for the copies that workers load.
-  package init(host: WorkerHost, threads: WorkThreads, store: String, hostVersion: String) {
+  package init(
+    host: WorkerHost, threads: WorkThreads, store: String, hostVersion: String, surroundings: WorkerSurroundings
+  ) {
     loop = host.loop
-    describer = TargetDescriber(host: host)
+    describer = TargetDescriber(host: host, surroundings: surroundings)
     self.threads = threads
     scanner = TargetScanner(store: store)
     self.hostVersion = hostVersion
@@ -69,6 +71,15 @@ package actor TargetDiscovery {
       }
     }
     setFolders(folders)
+  }
+
+  /// Other surroundings for targets that describe themselves from now on; with another policy, what was refused is asked anew.
+  package func setSurroundings(_ new: WorkerSurroundings) {
+    let isOther = describer.surroundings.policy != new.policy
+    describer.surroundings = new
+    guard isOther else { return }
+    for (file, entry) in seen { if case .broken = entry.target.state { seen[file] = nil } }
+    scan()
   }
 
   /// Other folders from now on; those that ship with the program come first.
@@ -198,7 +209,11 @@ package actor TargetDiscovery {
     if isSettling {
       let since = settlingSince ?? .now
       settlingSince = since
-      if BootTime.now.milliseconds(since: since) < Self.patience { return }
+      if BootTime.now.milliseconds(since: since) < Self.patience {
+        // The timer that would look again may have gone off while targets described themselves.
+        if isScanWanted { scan() }
+        return
+      }
     } else {
       settlingSince = nil
     }

@@ -213,6 +213,7 @@ package actor WorkerHost {
     for line in lines { worker.handler(.line(line)) }
     let problem = workers[number]?.problem
     forget(number)
+    ProcessTree.buryOrphans(except: Set(workers.values.map(\.process.child.pid)))
     worker.handler(.ended(end, problem: problem))
   }
 

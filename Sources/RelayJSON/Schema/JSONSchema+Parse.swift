@@ -58,7 +58,8 @@ private struct SchemaParser {
         node.string.flatMap(JSONSchema.SecretMark.init), member, pointer, #""required" or "allowed""#)
     case "x-relay-template": schema.isTemplate = check(node.bool, member, pointer, "true or false") ?? false
     case "x-relay-access":
-      schema.access = check(node.string.flatMap(JSONSchema.AccessMark.init), member, pointer, #""read" or "write""#)
+      schema.access = check(
+        node.string.flatMap(JSONSchema.AccessMark.init), member, pointer, #""read", "write" or "replace""#)
     case "x-relay-url":
       schema.urlSchemes = check(texts(node).flatMap { $0.isEmpty ? nil : $0 }, member, pointer, "a list of schemes")
     case "$schema", "$comment": break

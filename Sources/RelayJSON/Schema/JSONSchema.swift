@@ -33,8 +33,12 @@ package struct JSONSchema: Equatable, Sendable {
   }
 
   package enum AccessMark: String, CaseIterable, Sendable {
+    /// A file or folder that is read.
     case read
+    /// A folder in which files are made, changed and removed, or a file that is there and is changed in place.
     case write
+    /// A file that is made or replaced, for which the folder around it is opened.
+    case replace
   }
 
   /// Empty: any type.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayConfig
 import RelayDelivery
+import RelayJSON
 import RelayQueue
 import RelaySystem
 import Synchronization
@@ -73,11 +74,8 @@ extension Daemon {
     guard let folder = runtime.folder else { return }
     let (id, state, log, engine, loop) = (runtime.pipeline.id, state, log, engine, loop)
     let forbidden = ForbiddenPlaces(
-      own: ProtectedPaths(
-        state: configuration.state, configurationFile: configuration.file,
-        targets: configuration.targets + [layout.targets],
-        credentialsDirectory: ConfigurationEnvironment.ofProcess().credentialsDirectory),
-      destinations: runtime.pipeline.access.filter { $0.mode == .write }.map(\.path))
+      own: configuration.protectedPaths(programTargets: layout.targets),
+      destinations: runtime.pipeline.access.filter { $0.mode != .read }.map(\.path))
     let intake = ArtifactIntake(state: state, pipeline: runtime.pipeline, unit: runtime.unit, mailDomain: mailDomain)
     threads.run { [weak self] in
       let opened = Result { () throws(StateError) in try state.pipeline(id) }

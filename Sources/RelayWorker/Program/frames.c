@@ -11,7 +11,7 @@
 
 /* More than a host sends ahead: LOAD, OPEN, DELIVER, LEAVE. */
 #define PENDING_MAXIMUM 64
-#define DESCRIPTORS_MAXIMUM 16
+#define DESCRIPTORS_MAXIMUM RELAY_ACCESS_MAXIMUM
 
 static struct frame *pending_first, *pending_last;
 static int pending_count;
@@ -66,10 +66,12 @@ static void receive_bytes(uint8_t *to, size_t count) {
 }
 
 static int descriptors_of(const struct frame *frame) {
+  uint32_t first = frame->length >= 4 ? relay_get32(frame->payload) : UINT32_MAX;
   switch (frame->type) {
+    case RELAY_FRAME_ACCESS: return first <= RELAY_ACCESS_MAXIMUM ? (int)first : 0;
     case RELAY_FRAME_DELIVER: return 2;
     case RELAY_FRAME_CHECK: return 1;
-    case RELAY_FRAME_SCRATCH_ANSWER: return frame->length >= 4 && relay_get32(frame->payload) == RELAY_OK ? 1 : 0;
+    case RELAY_FRAME_SCRATCH_ANSWER: return first == RELAY_OK ? 1 : 0;
     default: return 0;
   }
 }
@@ -81,7 +83,11 @@ static struct frame *receive(void) {
   if (length > RELAY_FRAME_MAXIMUM) protocol_broken("a frame is too long");
   struct frame *frame = malloc(sizeof *frame + length);
   if (frame == NULL) protocol_broken("no memory for a frame");
-  *frame = (struct frame){relay_get16(header + 4), relay_get64(header + 8), {-1, -1}, NULL, length};
+  frame->type = relay_get16(header + 4);
+  frame->request = relay_get64(header + 8);
+  frame->next = NULL;
+  frame->length = length;
+  for (size_t index = 0; index < RELAY_ACCESS_MAXIMUM; index++) frame->descriptors[index] = -1;
   receive_bytes(frame->payload, length);
   int count = descriptors_of(frame);
   if (count > descriptor_count) protocol_broken("a frame came without its descriptors");
@@ -118,7 +124,7 @@ int frame_take_descriptor(struct frame *frame, int index) {
 }
 
 void frame_free(struct frame *frame) {
-  for (int index = 0; index < 2; index++) {
+  for (size_t index = 0; index < RELAY_ACCESS_MAXIMUM; index++) {
     if (frame->descriptors[index] >= 0) close(frame->descriptors[index]);
   }
   free(frame);

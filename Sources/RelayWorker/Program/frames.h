@@ -13,7 +13,7 @@
 struct frame {
   uint16_t type;
   uint64_t request;
-  int descriptors[2];                   /* -1 where there is none; the frame's until taken */
+  int descriptors[RELAY_ACCESS_MAXIMUM];        /* -1 where there is none; the frame's until taken */
   struct frame *next;
   uint32_t length;
   uint8_t payload[];
