@@ -61,7 +61,7 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
   ]
 }
 
-let plugins = ["HTTPTarget", "FolderTarget"]
+let plugins = ["HTTPTarget", "FolderTarget", "SMTPTarget"]
 
 var targets: [Target] = []
 
@@ -138,6 +138,7 @@ targets += [
 ]
 targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", ["CFolderTarget"])
+targets += plugin("SMTPTarget", ["CurlTransport", "CCurl"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
@@ -145,6 +146,12 @@ targets += [
     "HTTPTargetTests",
     [
       "HTTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
+      "RelayConfig",
+    ]),
+  tests(
+    "SMTPTargetTests",
+    [
+      "SMTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
       "RelayConfig",
     ]),
   tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),

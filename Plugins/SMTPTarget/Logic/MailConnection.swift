@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import CurlTransport
+import TargetKit
+
+/// libcurl's handle; the connection that it keeps open serves the next mail.
+final class MailConnection {
+  /// Seconds to wait for each answer: servers may take ten minutes over a mail (RFC 5321, section 4.5.3.2.6), and who leaves
+  /// earlier sends it twice. The host's own limits are shorter where they should be.
+  static let answerTimeout = 600
+  /// Seconds for name, connection, greeting, encryption and login together.
+  static let connectTimeout = 120
+
+  /// One mail, or none for a check.
+  struct Task {
+    var body: MailBody?
+    var recipients: [MailAddress] = []
+    var needsUTF8 = false
+  }
+
+  private let handle: UnsafeMutableRawPointer
+  /// What the server offered when the connection was made that may still be open.
+  private var kept = Capabilities()
+
+  init() throws(Verdict) {
+    guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let handle = curl_easy_init() else {
+      throw .retry(.other, "libcurl could not be started")
+    }
+    self.handle = handle
+  }
+
+  deinit {
+    // It says goodbye to a server that may be gone.
+    curl_easy_reset(handle)
+    relay_curl_set_long(handle, CURLOPT_SERVER_RESPONSE_TIMEOUT, 2)
+    relay_curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+    curl_easy_cleanup(handle)
+  }
+
+  /// Throws only for settings that libcurl does not take.
+  func converse(_ task: Task, _ settings: SMTPSettings, password: String?, host: Host) throws(Verdict) -> Outcome {
+    let first = try converse(task, settings, password, host, fresh: task.body == nil)
+    // A kept connection that turns out dead, or whose server has had enough, before it asked for the mail: nothing was taken, and
+    // a new connection says how things are.
+    let conversation = first.conversation
+    let isDead =
+      !conversation.isFresh && !conversation.isMailAsked && first.code != CURLE_OK && !first.stopped
+      && (conversation.fault != nil || conversation.replies.isEmpty)
+      && first.code != CURLE_COULDNT_CONNECT
+    guard isDead, task.body?.handed == 0 else { return first }
+    return try converse(task, settings, password, host, fresh: true)
+  }
+
+  private func converse(
+    _ task: Task, _ settings: SMTPSettings, _ password: String?, _ host: Host, fresh: Bool
+  ) throws(Verdict) -> Outcome {
+    let needs = Conversation.Needs(
+      startTLS: settings.security == .starttls, login: settings.username != nil, utf8: task.needsUTF8,
+      size: task.body?.length ?? 0)
+    let conversation = Conversation(needs: needs, isTLSFromStart: settings.security == .tls, kept: kept)
+    // On a kept connection nobody says again what the server offers.
+    let mayReuse = !fresh && conversation.missing == nil
+    let transfer = Transfer(host: host, conversation: conversation, body: task.body)
+    curl_easy_reset(handle)
+    var list: UnsafeMutablePointer<curl_slist>?
+    for recipient in task.recipients { list = curl_slist_append(list, recipient.mailbox) ?? list }
+    defer { curl_slist_free_all(list) }
+    let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    defer { words.deallocate() }
+
+    var options = CurlOptions(handle: handle)
+    options.set(CURLOPT_ERRORBUFFER, pointer: words)
+    options.server(settings, password: password)
+    options.encryption(settings.tls)
+    options.set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
+    options.task(task, settings, recipients: list)
+    options.callbacks(transfer)
+    if let rejected = options.rejected { throw TransportFault.library(rejected).verdict }
+
+    let code = withExtendedLifetime(transfer) { curl_easy_perform(handle) }
+    // libcurl keeps these beyond the call.
+    relay_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
+    relay_curl_set_pointer(handle, CURLOPT_MAIL_RCPT, nil)
+    kept = transfer.conversation.capabilities
+    return outcome(code, transfer, String(cString: words))
+  }
+
+  private func outcome(_ code: CURLcode, _ transfer: Transfer, _ words: String) -> Outcome {
+    var uploaded: curl_off_t = 0
+    relay_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &uploaded)
+    let sent = UInt64(clamping: uploaded)
+    let isComplete = transfer.body.map { $0.isComplete && sent >= $0.length } ?? false
+    return Outcome(
+      conversation: transfer.conversation, code: code,
+      words: words.isEmpty ? String(cString: curl_easy_strerror(code)) : words,
+      allSent: isComplete && transfer.conversation.isMailAsked, sent: sent, stopped: transfer.stopped,
+      sourceFailure: transfer.sourceFailure)
+  }
+}
+
+extension CurlOptions {
+  fileprivate mutating func server(_ settings: SMTPSettings, password: String?) {
+    set(CURLOPT_URL, settings.url, "\"host\"")
+    set(CURLOPT_PROTOCOLS_STR, "smtp,smtps", "the protocols")
+    set(CURLOPT_USE_SSL, Int((settings.security == .none ? CURLUSESSL_NONE : CURLUSESSL_ALL).rawValue))
+    if let username = settings.username, let password {
+      set(CURLOPT_USERNAME, username, "\"username\"")
+      set(CURLOPT_PASSWORD, password, "\"password\"")
+      let logins = Capabilities.usableLogins.map { "AUTH=\($0)" }.joined(separator: ";")
+      set(CURLOPT_LOGIN_OPTIONS, logins, "the ways to log in")
+    }
+    // An empty proxy also keeps libcurl from looking at the environment.
+    set(CURLOPT_PROXY, "", "the proxy")
+    set(CURLOPT_NOPROXY, "", "the proxy")
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_CONNECTTIMEOUT, MailConnection.connectTimeout)
+    set(CURLOPT_SERVER_RESPONSE_TIMEOUT, MailConnection.answerTimeout)
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+  }
+
+  fileprivate mutating func task(
+    _ task: MailConnection.Task, _ settings: SMTPSettings, recipients: UnsafeMutablePointer<curl_slist>?
+  ) {
+    guard let body = task.body else {
+      // Says something that changes nothing, so that the server answers once more.
+      set(CURLOPT_CUSTOMREQUEST, "NOOP", "a command")
+      set(CURLOPT_NOBODY, 1)
+      set(CURLOPT_FORBID_REUSE, 1)
+      return
+    }
+    set(CURLOPT_MAIL_FROM, settings.from.mailbox, "\"from\"")
+    set(CURLOPT_MAIL_RCPT, pointer: recipients)
+    set(CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1)
+    set(CURLOPT_UPLOAD, 1)
+    set(CURLOPT_UPLOAD_BUFFERSIZE, 256 * 1024)
+    set(CURLOPT_INFILESIZE_LARGE, offset: body.length)
+  }
+
+  fileprivate mutating func callbacks(_ transfer: Transfer) {
+    let context = Unmanaged.passUnretained(transfer).toOpaque()
+    for option in [CURLOPT_READDATA, CURLOPT_HEADERDATA, CURLOPT_DEBUGDATA, CURLOPT_XFERINFODATA] {
+      set(option, pointer: context)
+    }
+    set(CURLOPT_NOPROGRESS, 0)
+    // Without it there is no telling what is sent.
+    set(CURLOPT_VERBOSE, 1)
+    note(
+      relay_curl_set_transfer(handle, CURLOPT_READFUNCTION) { bytes, size, count, context in
+        Transfer.from(context)?.read(bytes, size * count) ?? Int(CURL_READFUNC_ABORT)
+      }, "a callback")
+    note(
+      relay_curl_set_transfer(handle, CURLOPT_WRITEFUNCTION) { _, size, count, _ in size * count }, "a callback")
+    note(
+      relay_curl_set_transfer(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+        Transfer.from(context)?.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+      }, "a callback")
+    note(
+      relay_curl_set_debug(handle) { _, kind, bytes, count, context in
+        guard kind == CURLINFO_HEADER_OUT else { return 0 }
+        Transfer.from(context)?.sent(UnsafeRawBufferPointer(start: bytes, count: count))
+        return 0
+      }, "a callback")
+    note(
+      relay_curl_set_progress(handle) { context, _, _, _, up in Transfer.from(context)?.moved(up: up) ?? 1 }, "a callback")
+  }
+}
