@@ -72,6 +72,16 @@ struct Conversation {
     isMailAsked && (!needs.login || !isFresh || replies[.login]?.code == 235) && (!needs.startTLS || isEncrypted)
   }
 
+  /// Whether the server answered what it was told last.
+  var isSettled: Bool { lastAnswered == phase }
+
+  /// Whether a conversation that goes on where another stopped has come to nothing without a refusal.
+  var endedBetween: Bool {
+    guard !isFresh, !isMailAsked else { return false }
+    guard let last = lastAnswered.flatMap({ replies[$0] }) else { return true }
+    return last.isPositive || last.code == 421
+  }
+
   /// The answer to the mail.
   var final: Reply? { replies[.mail] }
 

@@ -51,6 +51,7 @@ struct Ledger: Equatable {
     _ verdict: Verdict, told: [MailAddress], replies: [Reply?], all: [MailAddress], judge: Judge
   ) -> Verdict {
     var waiting: [Verdict] = []
+    var refusal: Verdict?
     for (index, address) in told.enumerated() {
       var own = verdict
       var words = verdict.message
@@ -61,12 +62,14 @@ struct Ledger: Equatable {
       }
       switch own.outcome {
       case .delivered: ends[address.mailbox] = .has
-      case .refused: ends[address.mailbox] = .refused(Self.cut(words))
+      case .refused:
+        ends[address.mailbox] = .refused(Self.cut(words))
+        refusal = own
       default: waiting.append(own)
       }
     }
     if verdict.outcome == .cancelled, !waiting.isEmpty { return verdict }
-    var result = waiting.isEmpty ? closing(verdict, all) : Self.worst(waiting)
+    var result = waiting.isEmpty ? closing(verdict, all, refusal: refusal) : Self.worst(waiting)
     if !waiting.isEmpty {
       let having = all.count { ends[$0.mailbox] == .has }
       if having > 0 { result.message = "\(having) of \(all.count) have it; \(result.message)" }
@@ -79,7 +82,7 @@ struct Ledger: Equatable {
   ///
   /// One recipient who has it makes it delivered: to set the artifact aside would send it to that one again. Who was refused
   /// is named.
-  func closing(_ verdict: Verdict, _ all: [MailAddress]) -> Verdict {
+  func closing(_ verdict: Verdict, _ all: [MailAddress], refusal: Verdict? = nil) -> Verdict {
     let refused = all.compactMap { address in
       if case .refused(let words) = ends[address.mailbox] { "\(address.mailbox) (\(words))" } else { nil }
     }
@@ -90,7 +93,8 @@ struct Ledger: Equatable {
       // The mail itself was refused, and its verdict says why; or each recipient was.
       if verdict.outcome == .refused { return verdict }
       return .refused(
-        .notFound, status: verdict.status, "the server takes it for nobody: \(names); check \"to\", \"cc\" and \"bcc\"")
+        refusal?.reason ?? .notFound, status: refusal?.status ?? 0,
+        "the server takes it for nobody: \(names); check \"to\", \"cc\" and \"bcc\"")
     }
     var result = Verdict.delivered(status: verdict.outcome == .delivered ? verdict.status : 0)
     result.message = "\(having) of \(all.count) have it; refused for good: \(names); correct or remove them in the settings"

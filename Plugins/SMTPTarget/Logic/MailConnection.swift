@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 import CurlTransport
+import Glibc
 import TargetKit
 
 /// libcurl's handle; the connection that it keeps open serves the next mail.
@@ -8,6 +9,8 @@ final class MailConnection {
   /// Seconds to wait for each answer: servers may take ten minutes over a mail (RFC 5321, section 4.5.3.2.6), and who leaves
   /// earlier sends it twice. The host's own limits are shorter where they should be.
   static let answerTimeout = 600
+  /// Seconds to wait for the answer to a goodbye, on which nothing depends; libcurl asks nobody while it waits.
+  static let goodbyeTimeout = 2
   /// Seconds for name, connection, greeting, encryption and login together.
   static let connectTimeout = 120
 
@@ -18,23 +21,31 @@ final class MailConnection {
     var needsUTF8 = false
   }
 
-  private let handle: UnsafeMutableRawPointer
+  /// Made when it is needed.
+  private var handle: UnsafeMutableRawPointer?
   /// What the server offered when the connection was made that may still be open.
   private var kept = Capabilities()
 
   init() throws(Verdict) {
-    guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let handle = curl_easy_init() else {
-      throw .retry(.other, "libcurl could not be started")
-    }
-    self.handle = handle
+    guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { throw Self.notStarted }
   }
 
-  deinit {
-    // It says goodbye to a server that may be gone.
-    curl_easy_reset(handle)
-    relay_curl_set_long(handle, CURLOPT_SERVER_RESPONSE_TIMEOUT, 2)
-    relay_curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+  deinit { discard(sayingGoodbye: true) }
+
+  private static let notStarted = Verdict.retry(.other, "libcurl could not be started")
+
+  /// Forgets the connection. libcurl keeps it even when a conversation was broken off in the middle, and an answer that still comes
+  /// would be taken for the next mail's.
+  private func discard(sayingGoodbye: Bool) {
+    guard let handle else { return }
+    var socket = CURL_SOCKET_BAD
+    if relay_curl_get_socket(handle, &socket) == CURLE_OK, socket != CURL_SOCKET_BAD {
+      // A goodbye leaves, but nobody waits for its answer: a server that hangs would hold us up.
+      shutdown(socket, Int32(sayingGoodbye ? SHUT_RD : SHUT_RDWR))
+    }
     curl_easy_cleanup(handle)
+    self.handle = nil
+    kept = Capabilities()
   }
 
   /// Throws only for settings that libcurl does not take.
@@ -42,12 +53,9 @@ final class MailConnection {
     let first = try converse(task, settings, password, host, fresh: task.body == nil)
     // A kept connection that turns out dead, or whose server has had enough, before it asked for the mail: nothing was taken, and
     // a new connection says how things are.
-    let conversation = first.conversation
-    let isDead =
-      !conversation.isFresh && !conversation.isMailAsked && first.code != CURLE_OK && !first.stopped
-      && (conversation.fault != nil || conversation.replies.isEmpty)
-      && first.code != CURLE_COULDNT_CONNECT
-    guard isDead, task.body?.handed == 0 else { return first }
+    guard first.code != CURLE_OK, !first.stopped, first.conversation.endedBetween, task.body?.handed == 0 else {
+      return first
+    }
     return try converse(task, settings, password, host, fresh: true)
   }
 
@@ -61,6 +69,8 @@ final class MailConnection {
     // On a kept connection nobody says again what the server offers.
     let mayReuse = !fresh && conversation.missing == nil
     let transfer = Transfer(host: host, conversation: conversation, body: task.body)
+    guard let handle = handle ?? curl_easy_init() else { throw Self.notStarted }
+    self.handle = handle
     curl_easy_reset(handle)
     var list: UnsafeMutablePointer<curl_slist>?
     for recipient in task.recipients { list = curl_slist_append(list, recipient.mailbox) ?? list }
@@ -83,10 +93,14 @@ final class MailConnection {
     relay_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     relay_curl_set_pointer(handle, CURLOPT_MAIL_RCPT, nil)
     kept = transfer.conversation.capabilities
-    return outcome(code, transfer, String(cString: words))
+    let outcome = outcome(code, transfer, handle, String(cString: words))
+    if code != CURLE_OK { discard(sayingGoodbye: transfer.conversation.isSettled) }
+    return outcome
   }
 
-  private func outcome(_ code: CURLcode, _ transfer: Transfer, _ words: String) -> Outcome {
+  private func outcome(
+    _ code: CURLcode, _ transfer: Transfer, _ handle: UnsafeMutableRawPointer, _ words: String
+  ) -> Outcome {
     var uploaded: curl_off_t = 0
     relay_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &uploaded)
     let sent = UInt64(clamping: uploaded)
@@ -156,9 +170,12 @@ extension CurlOptions {
         Transfer.from(context)?.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
       }, "a callback")
     note(
-      relay_curl_set_debug(handle) { _, kind, bytes, count, context in
-        guard kind == CURLINFO_HEADER_OUT else { return 0 }
-        Transfer.from(context)?.sent(UnsafeRawBufferPointer(start: bytes, count: count))
+      relay_curl_set_debug(handle) { handle, kind, bytes, count, context in
+        guard kind == CURLINFO_HEADER_OUT, let transfer = Transfer.from(context) else { return 0 }
+        transfer.sent(UnsafeRawBufferPointer(start: bytes, count: count))
+        if transfer.conversation.phase == .quit, let handle {
+          relay_curl_set_long(handle, CURLOPT_SERVER_RESPONSE_TIMEOUT, MailConnection.goodbyeTimeout)
+        }
         return 0
       }, "a callback")
     note(

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
-import CurlTransport
 import TargetKit
 
 /// What libcurl's callbacks work on during one conversation.
 final class Transfer {
-  /// Seconds that the goodbye may take: nothing depends on it.
-  private static let patience: Int64 = 5
-
   let host: Host
   let body: MailBody?
   private(set) var conversation: Conversation
   private(set) var stopped = false
   private(set) var sourceFailure: Verdict?
   private var moved: curl_off_t = 0
-  private var goodbye: Int64?
 
   init(host: Host, conversation: Conversation, body: MailBody?) {
     self.host = host
@@ -40,10 +35,7 @@ final class Transfer {
     }
   }
 
-  func sent(_ line: UnsafeRawBufferPointer) {
-    conversation.sent(line)
-    if conversation.phase == .quit, goodbye == nil { goodbye = Clock.monotonic() }
-  }
+  func sent(_ line: UnsafeRawBufferPointer) { conversation.sent(line) }
 
   /// Not `count` ends the conversation before anything else is sent.
   func received(_ line: UnsafeRawBufferPointer) -> Int {
@@ -58,7 +50,6 @@ final class Transfer {
       moved = up
       tellProgress()
     }
-    if let goodbye { return Clock.monotonic() - goodbye > Self.patience ? 1 : 0 }
     if host.shouldStop {
       stopped = true
       return 1

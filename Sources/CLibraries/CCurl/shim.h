@@ -51,6 +51,11 @@ static inline CURLcode relay_curl_get_long(CURL *curl, CURLINFO info, long *valu
   return (curl_easy_getinfo)(curl, info, value);
 }
 
+/* CURLINFO_ACTIVESOCKET: the connection that the last transfer left open, or CURL_SOCKET_BAD. */
+static inline CURLcode relay_curl_get_socket(CURL *curl, curl_socket_t *value) {
+  return (curl_easy_getinfo)(curl, CURLINFO_ACTIVESOCKET, value);
+}
+
 static inline CURLcode relay_curl_get_offset(CURL *curl, CURLINFO info, curl_off_t *value) {
   return (curl_easy_getinfo)(curl, info, value);
 }

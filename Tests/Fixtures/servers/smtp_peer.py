@@ -104,7 +104,7 @@ class Session:
             raise Gone
         if chosen == "flood":
             while True:
-                self.sock.sendall(b"250-" + b"x" * 60000 + b"\r\n" + b"y" * 100000 + b"250-more\r\n" * 1000)
+                self.sock.sendall(b"250-more\r\n" * 1000)
         if chosen.startswith("bare:"):
             self.sock.sendall(chosen[5:].encode() + b"\n")
             return chosen[5:]
