@@ -200,7 +200,8 @@ class Session:
             end = 0 if count == 0 and data.startswith(b".\r\n") else data.find(b"\r\n.\r\n")
             part = data[:end + 2] if end > 0 else data[:0] if end == 0 else data[:-4]
             joined = last + part
-            bare = bare or b"\n" in joined.replace(b"\r\n", b"") or b"\r" in joined[:-1].replace(b"\r\n", b"")
+            rest = joined.replace(b"\r\n", b"")
+            bare = bare or b"\n" in rest or b"\r" in (rest[:-1] if joined.endswith(b"\r") else rest)
             last = b"\r" if joined.endswith(b"\r") else b""
             digest.update(part)
             count += len(part)
