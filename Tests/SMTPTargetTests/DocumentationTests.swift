@@ -17,7 +17,8 @@ import Testing
 
   /// The phases as the page names them.
   static let phases: [String: Conversation.Phase] = [
-    "greeting": .greeting, "EHLO": .hello, "STARTTLS": .startTLS, "AUTH": .login, "MAIL": .sender, "RCPT": .recipient, "DATA": .data,
+    "greeting": .greeting, "EHLO": .hello, "STARTTLS": .startTLS, "AUTH": .login, "MAIL": .sender, "RCPT": .recipient,
+    "DATA": .data,
     "the mail": .mail,
   ]
 

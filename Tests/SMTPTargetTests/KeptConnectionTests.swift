@@ -28,7 +28,9 @@ import Testing
   func `a kept connection that is dead, or whose server has had enough, costs no attempt`(phase: String) throws {
     let peer = try Peer()
     for trouble in ["close", "reset", "text-close:421 4.7.0 too many mails in one connection"] {
-      peer.obey(#"{"replies": {"\#(phase)": ["\#(phase == "DATA" ? "354" : "250") ok", "\#(trouble)", "\#(phase == "DATA" ? "354" : "250") ok"]}}"#)
+      peer.obey(
+        #"{"replies": {"\#(phase)": ["\#(phase == "DATA" ? "354" : "250") ok", "\#(trouble)", "\#(phase == "DATA" ? "354" : "250") ok"]}}"#
+      )
       let session = try peer.host().open(SMTPTarget.self)
       let before = try peer.mails.count
       #expect(session.deliver(mail(1)).outcome == .delivered)

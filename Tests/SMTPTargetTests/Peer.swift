@@ -79,7 +79,8 @@ final class Peer: Sendable {
   /// Settings that lead here.
   func settings(_ more: [(String, FakeValue)] = []) throws -> FakeValue {
     var settings: FakeValue = [
-      "host": "127.0.0.1", "port": .integer(Int64(port)), "from": "Relay Host <relay@example.org>", "to": "me@example.org",
+      "host": "127.0.0.1", "port": .integer(Int64(port)), "from": "Relay Host <relay@example.org>",
+      "to": "me@example.org",
     ]
     settings.set("security", .text(kind == .plain ? "none" : kind == .tls ? "tls" : "starttls"))
     if kind != .plain { settings.set("tls", ["ca": .text(try Certificates.shared.get().file("ca.pem"))]) }

@@ -28,7 +28,8 @@ private func settings(_ port: Int, _ more: [(String, FakeValue)]) throws -> Fake
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let made = try Certificates.shared.get()
     server = try Child([
-      Repository.python, Repository.path("Tests/Fixtures/servers/aiosmtpd_peer.py"), folder, made.file("good.pem"), made.file("good.key"),
+      Repository.python, Repository.path("Tests/Fixtures/servers/aiosmtpd_peer.py"), folder, made.file("good.pem"),
+      made.file("good.key"),
     ])
     port = try #require(Int(server.line()))
   }
@@ -82,7 +83,8 @@ private func settings(_ port: Int, _ more: [(String, FakeValue)]) throws -> Fake
 /// Postfix, which many receivers are.
 @Suite(
   .enabled(
-    if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/postfix") && getuid() == 0, "Postfix is not installed, or this isn't root"))
+    if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/postfix") && getuid() == 0,
+    "Postfix is not installed, or this isn't root"))
 struct PostfixTests {
   let server: Child
   let port: Int
@@ -91,7 +93,8 @@ struct PostfixTests {
   init() throws {
     let made = try Certificates.shared.get()
     server = try Child([
-      "python3", Repository.path("Tests/Fixtures/servers/postfix_peer.py"), made.file("good.pem"), made.file("good.key"),
+      "python3", Repository.path("Tests/Fixtures/servers/postfix_peer.py"), made.file("good.pem"),
+      made.file("good.key"),
     ])
     port = try #require(Int(server.line()))
     folder = server.line()
@@ -130,7 +133,8 @@ struct PostfixTests {
   }
 
   @Test func `unknown recipients, relaying and what it refuses have their verdicts`() throws {
-    let (mixed, host) = try deliver(FakeDelivery("x"), [("to", ["nobody@example.org", "b@example.org", "Jürgen <jürgen@example.org>"])])
+    let (mixed, host) = try deliver(
+      FakeDelivery("x"), [("to", ["nobody@example.org", "b@example.org", "Jürgen <jürgen@example.org>"])])
     #expect(mixed.outcome == .delivered, "\(mixed.message)")
     #expect(mixed.message.contains("nobody@example.org (550 5.1.1"))
     #expect(host.logged.contains { $0.line.contains("nobody@example.org") })

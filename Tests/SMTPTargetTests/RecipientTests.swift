@@ -52,7 +52,8 @@ import Testing
     #expect(try peer.mails.isEmpty)
   }
 
-  @Test func `a recipient that needs attention doesn't hold back the others, and is corrected without a repeat`() throws {
+  @Test func `a recipient that needs attention doesn't hold back the others, and is corrected without a repeat`() throws
+  {
     peer.obey(#"{"addresses": {"b@example.org": "554 5.7.1 relay access denied"}}"#)
     let host = try peer.host(three)
     #expect(host.deliver(SMTPTarget.self, FakeDelivery("x")).outcome == .needsAttention)
@@ -69,7 +70,9 @@ import Testing
     #expect(try peer.events.dropFirst(count).filter { $0.event != "end" && $0.verb != "QUIT" }.isEmpty)
   }
 
-  @Test func `a mail that nobody answers for may have reached those who were taken, and is sent to all of them again`() throws {
+  @Test func `a mail that nobody answers for may have reached those who were taken, and is sent to all of them again`()
+    throws
+  {
     peer.obey(
       #"{"addresses": {"b@example.org": "550 5.1.1 no"}, "replies": {"dot": ["close", "250 ok"]}}"#)
     let host = try peer.host(three)

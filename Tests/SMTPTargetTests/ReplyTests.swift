@@ -23,10 +23,13 @@ import Testing
   @Test(arguments: ["greeting", "EHLO", "STARTTLS", "AUTH", "MAIL", "RCPT", "DATA", "dot"])
   func `every code at every phase has its verdict, and nothing is delivered`(phase: String) throws {
     let peer = try Peer(.starttls)
-    for code in [421, 432, 450, 451, 452, 454, 455, 500, 501, 502, 503, 504, 521, 530, 534, 535, 538, 541, 550, 551, 552, 553, 554, 555, 556]
-    {
+    for code in [
+      421, 432, 450, 451, 452, 454, 455, 500, 501, 502, 503, 504, 521, 530, 534, 535, 538, 541, 550, 551, 552, 553, 554,
+      555, 556,
+    ] {
       peer.obey(
-        #"{"offer": ["STARTTLS"], "offerTLS": ["AUTH PLAIN"], "login": ["u", "secret"], "replies": {"\#(phase)": "\#(code) because"}}"#)
+        #"{"offer": ["STARTTLS"], "offerTLS": ["AUTH PLAIN"], "login": ["u", "secret"], "replies": {"\#(phase)": "\#(code) because"}}"#
+      )
       let verdict = try peer.deliver(FakeDelivery("x"), [("username", "u")], password: "secret")
       #expect(verdict.outcome == Self.expected(phase, code), "\(phase) \(code): \(verdict.message)")
       #expect(verdict.status == Int32(code), "\(phase) \(code)")

@@ -42,7 +42,8 @@ import Testing
   @Test func `STARTTLS that is offered and then refused sends nothing`() throws {
     let peer = try Peer(.starttls)
     for (reply, outcome) in [("454 not now", Verdict.Outcome.retry), ("502 no", .needsAttention)] {
-      peer.obey(#"{"offer": ["STARTTLS", "AUTH PLAIN"], "login": ["u", "secret"], "replies": {"STARTTLS": "\#(reply)"}}"#)
+      peer.obey(
+        #"{"offer": ["STARTTLS", "AUTH PLAIN"], "login": ["u", "secret"], "replies": {"STARTTLS": "\#(reply)"}}"#)
       #expect(try peer.deliver(small, [("username", "u")], password: "secret").outcome == outcome)
     }
     #expect(try Set(peer.verbs).isSubset(of: ["EHLO", "STARTTLS", "QUIT"]))
@@ -50,7 +51,9 @@ import Testing
 
   @Test func `what is injected in clear behind the 220 of STARTTLS is not taken`() throws {
     let peer = try Peer(.starttls)
-    peer.obey(#"{"offer": ["STARTTLS"], "inject": "250-evil\r\n250 AUTH PLAIN\r\n235 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n250 queued\r\n"}"#)
+    peer.obey(
+      #"{"offer": ["STARTTLS"], "inject": "250-evil\r\n250 AUTH PLAIN\r\n235 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n250 queued\r\n"}"#
+    )
     let verdict = try peer.deliver(small)
     #expect(verdict.outcome == .retry)
     #expect(!verdict.maybeDelivered)
@@ -61,7 +64,10 @@ import Testing
   @Test func `a password and no login offered means that nothing is said after EHLO`() throws {
     for (kind, offers) in [(Peer.Kind.plain, 1), (.starttls, 2), (.tls, 1)] {
       let peer = try Peer(kind)
-      for offer in ["[]", #"["AUTH=LOGIN PLAIN"]"#, #"["AUTH"]"#, #"["auth plain"]"#, #"["AUTH plain"]"#, #"["AUTH CRAM-MD5 XOAUTH2"]"#] {
+      for offer in [
+        "[]", #"["AUTH=LOGIN PLAIN"]"#, #"["AUTH"]"#, #"["auth plain"]"#, #"["AUTH plain"]"#,
+        #"["AUTH CRAM-MD5 XOAUTH2"]"#,
+      ] {
         peer.obey(#"{"offer": ["STARTTLS"], "offerTLS": \#(offer)}"#)
         if kind == .plain { peer.obey(#"{"offer": \#(offer)}"#) }
         let before = try peer.verbs.count
@@ -99,7 +105,8 @@ import Testing
     #expect(!host.logged.contains { $0.line.contains("swordfish") || $0.line.contains("c3dvcmRmaXNo") })
   }
 
-  @Test func `a connection that is not encrypted is warned of, and carries no password unless that is allowed`() throws {
+  @Test func `a connection that is not encrypted is warned of, and carries no password unless that is allowed`() throws
+  {
     let peer = try Peer()
     peer.obey(#"{"offer": ["AUTH PLAIN"], "login": ["u", "secret"]}"#)
     let host = try peer.host([("username", "u")], password: "secret")

@@ -54,18 +54,25 @@ import Testing
 
   @Test func `what is no address is told apart from several in one`() {
     for text in [
-      "me", "@example.org", "me@", "me@exa mple.org", "me you@example.org", "<me@example.org", "Me me@example.org>", "me@ex@ample.org",
-      "Name <>", "\"open <me@example.org>", "me@.org", "me@example..org", "me@[127.0.0.1]", "me@example.org/x", "a@b:25",
-      "a@" + String(repeating: "x", count: 64) + ".org", String(repeating: "x", count: 65) + "@example.org", "(me)@example.org", "me;@example.org",
+      "me", "@example.org", "me@", "me@exa mple.org", "me you@example.org", "<me@example.org", "Me me@example.org>",
+      "me@ex@ample.org",
+      "Name <>", "\"open <me@example.org>", "me@.org", "me@example..org", "me@[127.0.0.1]", "me@example.org/x",
+      "a@b:25",
+      "a@" + String(repeating: "x", count: 64) + ".org", String(repeating: "x", count: 65) + "@example.org",
+      "(me)@example.org", "me;@example.org",
     ] {
       let verdict = open([("to", .text(text))])
       #expect(verdict?.outcome == .needsAttention, "\(text)")
       #expect(verdict?.message.contains("\"to\"") == true)
     }
-    for text in ["a@example.org, b@example.org", "a@example.org;b@example.org", "A <a@example.org>, B <b@example.org>"] {
+    for text in ["a@example.org, b@example.org", "a@example.org;b@example.org", "A <a@example.org>, B <b@example.org>"]
+    {
       #expect(open([("to", .text(text))])?.message.contains("as a list") == true, "\(text)")
     }
-    for text in ["o'brien@example.org", "a..b@example.org", "a@localhost", "A@EXAMPLE.ORG", "x+y=z@a-b.example", "  me@example.org ", "ü@example.org", "a@xn--bcher-kva.example"] {
+    for text in [
+      "o'brien@example.org", "a..b@example.org", "a@localhost", "A@EXAMPLE.ORG", "x+y=z@a-b.example",
+      "  me@example.org ", "ü@example.org", "a@xn--bcher-kva.example",
+    ] {
       #expect(open([("to", .text(text))]) == nil, "\(text)")
     }
   }
@@ -75,10 +82,12 @@ import Testing
     let cases: [([(String, FakeValue)], String?, String)] = [
       ([("host", "")], nil, "\"host\""), ([("from", "")], nil, "\"from\""), ([("to", [])], nil, "\"to\""),
       ([("to", many)], nil, "more than 50"), ([("username", "u")], nil, "go together"), ([], "secret", "go together"),
-      ([("username", "u"), ("security", "none")], "secret", "allowPasswordInClear"), ([("username", "u")], "a\u{0}b", "zero byte"),
+      ([("username", "u"), ("security", "none")], "secret", "allowPasswordInClear"),
+      ([("username", "u")], "a\u{0}b", "zero byte"),
       ([("host", "mail.example.org:25")], nil, "\"host\""), ([("host", "smtp://mail.example.org")], nil, "\"host\""),
       ([("host", "u@mail.example.org")], nil, "\"host\""), ([("host", "mail.example.org/x")], nil, "\"host\""),
-      ([("host", "mail example")], nil, "\"host\""), ([("host", "a%41")], nil, "\"host\""), ([("host", "::1:x")], nil, "\"host\""),
+      ([("host", "mail example")], nil, "\"host\""), ([("host", "a%41")], nil, "\"host\""),
+      ([("host", "::1:x")], nil, "\"host\""),
     ]
     for (settings, password, words) in cases {
       let verdict = open(settings, password: password)
@@ -88,7 +97,8 @@ import Testing
     }
     #expect(open([("host", "::1")]) == nil)
     #expect(open([("host", "[::1]")]) == nil)
-    #expect(open([("host", "bücher.example")]) == nil)
+    for host in ["bücher.example", "BÜCHER.example", "メール.example"] { #expect(open([("host", .text(host))]) == nil) }
+    #expect(open([("host", "bü cher.example")])?.message.contains("\"host\"") == true)
   }
 
   @Test func `a local part that isn't ASCII goes only to servers that can take it`() throws {
@@ -122,17 +132,23 @@ import Testing
 
   @Test func `a check says what the server offers and sends no mail`() throws {
     let peer = try Peer(.starttls)
-    peer.obey(#"{"offer": ["STARTTLS", "SIZE 9"], "offerTLS": ["AUTH PLAIN LOGIN", "SIZE 52428800", "SMTPUTF8"], "login": ["u", "right"]}"#)
+    peer.obey(
+      #"{"offer": ["STARTTLS", "SIZE 9"], "offerTLS": ["AUTH PLAIN LOGIN", "SIZE 52428800", "SMTPUTF8"], "login": ["u", "right"]}"#
+    )
     let verdict = try peer.host([("username", "u")], password: "right").open(SMTPTarget.self).check()
     #expect(verdict.outcome == .delivered)
     for words in ["encrypted", "logged in as u", "PLAIN, LOGIN", "52428800 bytes", "not ASCII"] {
       #expect(verdict.message.contains(words), "\(verdict.message)")
     }
     #expect(try peer.verbs == ["EHLO", "STARTTLS", "EHLO", "AUTH", "NOOP", "QUIT"])
-    #expect(try peer.host([("username", "u")], password: "wrong").open(SMTPTarget.self).check().outcome == .needsAttention)
+    #expect(
+      try peer.host([("username", "u")], password: "wrong").open(SMTPTarget.self).check().outcome == .needsAttention)
     peer.obey("{}")
     #expect(try peer.host().open(SMTPTarget.self).check().outcome == .needsAttention)
-    for (phase, reply, outcome) in [("greeting", "421 later", Verdict.Outcome.retry), ("EHLO", "550 no", .needsAttention), ("NOOP", "502 what?", .delivered)] {
+    for (phase, reply, outcome) in [
+      ("greeting", "421 later", Verdict.Outcome.retry), ("EHLO", "550 no", .needsAttention),
+      ("NOOP", "502 what?", .delivered),
+    ] {
       let plain = try Peer()
       plain.obey(#"{"replies": {"\#(phase)": "\#(reply)", "HELO": "550 no"}}"#)
       let checked = try plain.host().open(SMTPTarget.self).check()

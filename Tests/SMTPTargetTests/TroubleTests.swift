@@ -17,7 +17,8 @@ import Testing
     let peer = try Peer(.starttls)
     for cut in ["close", "reset", "garbage", "text-close:421 4.3.2 shutting down", "text-close:4"] {
       peer.obey(
-        #"{"offer": ["STARTTLS"], "offerTLS": ["AUTH LOGIN"], "login": ["u", "secret"], "replies": {"\#(phase)": "\#(cut)"}}"#)
+        #"{"offer": ["STARTTLS"], "offerTLS": ["AUTH LOGIN"], "login": ["u", "secret"], "replies": {"\#(phase)": "\#(cut)"}}"#
+      )
       let verdict = try peer.deliver(FakeDelivery("x"), [("username", "u")], password: "secret")
       #expect(verdict.outcome == .retry, "\(phase) \(cut): \(verdict.message)")
       #expect(verdict.maybeDelivered == (phase == "dot" && !cut.contains("421")), "\(phase) \(cut)")
@@ -140,7 +141,9 @@ import Testing
   /// What a mail with so many bytes has, from another mail's length.
   private static func length(of count: Int) -> Int? {
     let peer = try? Peer()
-    guard let peer, (try? peer.deliver(FakeDelivery(""))) != nil, let empty = try? peer.mails.first?.length else { return nil }
+    guard let peer, (try? peer.deliver(FakeDelivery(""))) != nil, let empty = try? peer.mails.first?.length else {
+      return nil
+    }
     return empty + (count + 2) / 3 * 4 + (count + 56) / 57 * 2
   }
 

@@ -97,7 +97,8 @@ struct Ledger: Equatable {
         "the server takes it for nobody: \(names); check \"to\", \"cc\" and \"bcc\"")
     }
     var result = Verdict.delivered(status: verdict.outcome == .delivered ? verdict.status : 0)
-    result.message = "\(having) of \(all.count) have it; refused for good: \(names); correct or remove them in the settings"
+    result.message =
+      "\(having) of \(all.count) have it; refused for good: \(names); correct or remove them in the settings"
     result.receipt = verdict.receipt
     return result
   }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
 
 /// One mailbox, with the name that people see.
 struct MailAddress: Equatable {
-  /// Longest forms of RFC 5321, section 4.5.3.1, in bytes.
+  /// Longest local part (RFC 5321, section 4.5.3.1), in bytes.
   private static let longestLocal = 64
-  private static let longestDomain = 255
   /// Longest name, in bytes.
   private static let longestName = 300
 
@@ -33,7 +31,7 @@ struct MailAddress: Equatable {
     guard let at = text.lastIndex(of: "@") else { return nil }
     let local = text[..<at]
     guard !local.isEmpty, local.utf8.count <= Self.longestLocal, local.unicodeScalars.allSatisfy(Self.isAtomText),
-      let domain = Self.asciiDomain(String(text[text.index(after: at)...]))
+      let domain = DomainName.ascii(String(text[text.index(after: at)...]))
     else { return nil }
     self.local = String(local)
     self.domain = domain
@@ -58,38 +56,12 @@ struct MailAddress: Equatable {
     return isEscaped ? nil : name
   }
 
-  /// The domain in ASCII (internationalized ones in punycode); nil if it is none.
-  static func asciiDomain(_ domain: String) -> String? {
-    guard !domain.isEmpty, domain.utf8.count <= longestDomain, !domain.utf8.contains(where: { "[]:%/?#@".utf8.contains($0) }),
-      let parser = curl_url()
-    else { return nil }
-    defer { curl_url_cleanup(parser) }
-    guard curl_url_set(parser, CURLUPART_SCHEME, "smtp", 0) == CURLUE_OK,
-      curl_url_set(parser, CURLUPART_HOST, domain, 0) == CURLUE_OK
-    else { return nil }
-    var text: UnsafeMutablePointer<CChar>?
-    guard curl_url_get(parser, CURLUPART_HOST, &text, UInt32(CURLU_PUNYCODE)) == CURLUE_OK, let text else { return nil }
-    defer { curl_free(text) }
-    let ascii = String(cString: text).lowercased()
-    let labels = ascii.split(separator: ".", omittingEmptySubsequences: false)
-    guard ascii.utf8.count <= longestDomain, labels.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 63 }),
-      ascii.utf8.allSatisfy(isDomainText)
-    else { return nil }
-    return ascii
-  }
-
-  private static func isDomainText(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-    default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-    }
-  }
-
   /// RFC 5322, section 3.2.3, with RFC 6532's letters and the dot.
   private static func isAtomText(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "0"..."9", "A"..."Z", "a"..."z": true
-    default: scalar.value >= 0xa0 ? !scalar.properties.isWhitespace : "!#$%&'*+-/=?^_`{|}~.".unicodeScalars.contains(scalar)
+    default:
+      scalar.value >= 0xa0 ? !scalar.properties.isWhitespace : "!#$%&'*+-/=?^_`{|}~.".unicodeScalars.contains(scalar)
     }
   }
 

@@ -60,12 +60,6 @@ final class MailBody {
       throw .retry(.source, "the bytes to deliver are not as many as announced")
     }
     fileRead += UInt64(chunk.count)
-    let isLast = fileRead == fileLength
-    let encoded = [UInt8](unsafeUninitializedCapacity: encoder.room(for: chunk.count)) { buffer, count in
-      let room = UnsafeMutableRawBufferPointer(buffer)
-      count = chunk.withUnsafeBytes { encoder.encode($0, into: room) }
-      if isLast { count += encoder.finish(into: UnsafeMutableRawBufferPointer(rebasing: room[count...])) }
-    }
-    ready = encoded[...]
+    ready = chunk.withUnsafeBytes { encoder.encode($0, isLast: fileRead == fileLength) }[...]
   }
 }

@@ -179,6 +179,7 @@ extension CurlOptions {
         return 0
       }, "a callback")
     note(
-      relay_curl_set_progress(handle) { context, _, _, _, up in Transfer.from(context)?.moved(up: up) ?? 1 }, "a callback")
+      relay_curl_set_progress(handle) { context, _, _, _, up in Transfer.from(context)?.moved(up: up) ?? 1 },
+      "a callback")
   }
 }

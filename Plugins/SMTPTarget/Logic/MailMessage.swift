@@ -75,15 +75,13 @@ struct MailMessage {
   /// A text with CRLF as its line ends, in lines of base64.
   private static func encodedLines(_ text: String) -> String {
     var bytes: [UInt8] = []
-    for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }) {
+    for line in text.split(
+      omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" || $0 == "\r" })
+    {
       bytes += Array(line.utf8) + [0x0d, 0x0a]
     }
     var stream = Base64Stream(lineLength: MailBody.lineLength)
-    let encoded = [UInt8](unsafeUninitializedCapacity: stream.room(for: bytes.count)) { buffer, count in
-      let room = UnsafeMutableRawBufferPointer(buffer)
-      count = bytes.withUnsafeBytes { stream.encode($0, into: room) }
-      count += stream.finish(into: UnsafeMutableRawBufferPointer(rebasing: room[count...]))
-    }
+    let encoded = bytes.withUnsafeBytes { stream.encode($0, isLast: true) }
     return String(decoding: encoded, as: UTF8.self)
   }
 }

@@ -58,7 +58,9 @@ struct Reply: Equatable {
   private static func isEnhanced(_ word: Substring) -> Bool {
     let parts = word.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, ["2", "4", "5"].contains(parts[0]) else { return false }
-    return parts[1...].allSatisfy { (1...3).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+    return parts[1...].allSatisfy {
+      (1...3).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
   }
 }
 

@@ -37,7 +37,8 @@ struct ReplyRule: Equatable {
   private static let sender = ReplyRule(
     .needsAttention, .settings, "check \"from\", and that this account may send as it")
   private static let relay = ReplyRule(
-    .needsAttention, .settings, "the server won't pass mail on for us: set \"username\" and \"password\", or use the server "
+    .needsAttention, .settings,
+    "the server won't pass mail on for us: set \"username\" and \"password\", or use the server "
       + "of your provider")
   private static let tooLarge = ReplyRule(.refused, .tooLarge, "the mail is too large for the server")
 
@@ -47,7 +48,8 @@ struct ReplyRule: Equatable {
       ReplyRule(.retryTwiceThenAttention, .receiver, "the server takes no mail from this address; is \"host\" right?")
     case (.hello, _), (.noop, _), (.quit, _):
       ReplyRule(.needsAttention, .receiver, "the server doesn't want to talk to us; is \"host\" right?")
-    case (.startTLS, _): ReplyRule(.needsAttention, .tls, "the server can't encrypt; is \"security\" right for \"port\"?")
+    case (.startTLS, _):
+      ReplyRule(.needsAttention, .tls, "the server can't encrypt; is \"security\" right for \"port\"?")
     case (.login, _): credentials
     case (.sender, 530), (.recipient, 530), (.data, 530), (.mail, 530): credentials
     case (.sender, 552), (.data, 552), (.mail, 552): tooLarge
@@ -79,7 +81,8 @@ struct ReplyRule: Equatable {
   static func wait(_ phase: Conversation.Phase, _ reply: Reply) -> Duration? {
     guard [450, 451].contains(reply.code) else { return nil }
     let words = reply.text.lowercased()
-    let isGreylisting = words.contains("greylist") || words.contains("graylist") || reply.detail?.hasPrefix("7.") == true
+    let isGreylisting =
+      words.contains("greylist") || words.contains("graylist") || reply.detail?.hasPrefix("7.") == true
     return phase == .recipient || isGreylisting ? .seconds(300) : nil
   }
 }

@@ -82,7 +82,11 @@ struct SMTPSettings {
   private static func serverName(_ name: String) throws(Verdict) -> String {
     guard !HeaderText.hasControl(name) else { throw SMTPFault.controlCharacter("host").verdict }
     let isAddress = name.utf8.count { $0 == UInt8(ascii: ":") } >= 2
-    let host = isAddress && !name.hasPrefix("[") ? "[\(name)]" : name
+    var host = isAddress && !name.hasPrefix("[") ? "[\(name)]" : name
+    if !name.utf8.allSatisfy({ $0 < 0x80 }) {
+      guard let ascii = DomainName.ascii(name) else { throw SMTPFault.hostUnusable.verdict }
+      host = ascii
+    }
     guard !name.utf8.contains(where: { " /?#@%\\".utf8.contains($0) }), isAddress || !name.contains(":"),
       let parser = curl_url()
     else { throw SMTPFault.hostUnusable.verdict }

@@ -32,8 +32,10 @@ enum Words {
         .credentials,
         "a password is set, but \(place(settings)) "
           + (offered.isEmpty
-            ? "offers no login" : "offers only \(offered.prefix(10).joined(separator: ", ")) to log in, none of PLAIN, LOGIN")
-          + ", so nothing was sent: check \"port\" and \"security\", or remove \"username\" and \"password\" if it needs none")
+            ? "offers no login"
+            : "offers only \(offered.prefix(10).joined(separator: ", ")) to log in, none of PLAIN, LOGIN")
+          + ", so nothing was sent: check \"port\" and \"security\", or remove \"username\" and \"password\" if it needs none"
+      )
     case .noUTF8:
       .refused(
         .settings,
@@ -72,7 +74,9 @@ enum Words {
       "reachable, " + (conversation.isEncrypted ? "encrypted" : "without encryption"),
       loggedIn ? "logged in as \(settings.username ?? "")" : "without a login",
     ]
-    if !offered.logins.isEmpty { parts.append("offers the logins \(offered.logins.prefix(10).joined(separator: ", "))") }
+    if !offered.logins.isEmpty {
+      parts.append("offers the logins \(offered.logins.prefix(10).joined(separator: ", "))")
+    }
     if !conversation.isEncrypted { parts.append(offered.startsTLS ? "offers STARTTLS" : "offers no STARTTLS") }
     parts.append(offered.largest.map { "takes mails of \($0) bytes at most" } ?? "names no largest mail")
     if offered.takesUTF8 { parts.append("takes addresses that are not ASCII") }
