@@ -16,7 +16,9 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: object("HTTPTarget") != nil, "no shared objects beside the tests"), arguments: ["HTTP", "Folder", "SMTP"])
+  @Test(
+    .enabled(if: object("HTTPTarget") != nil, "no shared objects beside the tests"),
+    arguments: ["HTTP", "Folder", "SMTP"])
   func `a shared object exports the target's functions and nothing else`(name: String) throws {
     let object = try #require(Self.object("\(name)Target"))
     let listed = try Child.run(["nm", "-D", "--defined-only", "--extern-only", object]).output
