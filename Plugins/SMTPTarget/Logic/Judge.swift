@@ -34,7 +34,7 @@ struct Judge {
     let conversation = outcome.conversation
     if let final = conversation.final, outcome.allSent {
       guard !final.isPositive else {
-        return .delivered(status: Int32(final.code), message: final.words, receipt: final.queueID)
+        return .delivered(status: Int32(final.code), message: final.said, receipt: final.queueID)
       }
       return verdict(.mail, final)
     }

@@ -83,9 +83,7 @@ struct Ledger: Equatable {
   /// One recipient who has it makes it delivered: to set the artifact aside would send it to that one again. Who was refused
   /// is named.
   func closing(_ verdict: Verdict, _ all: [MailAddress], refusal: Verdict? = nil) -> Verdict {
-    let refused = all.compactMap { address in
-      if case .refused(let words) = ends[address.mailbox] { "\(address.mailbox) (\(words))" } else { nil }
-    }
+    let refused = refusals(all)
     guard !refused.isEmpty else { return verdict }
     let names = refused.joined(separator: ", ")
     let having = all.count - refused.count
@@ -101,6 +99,13 @@ struct Ledger: Equatable {
       "\(having) of \(all.count) have it; refused for good: \(names); correct or remove them in the settings"
     result.receipt = verdict.receipt
     return result
+  }
+
+  /// Who will never take it, with the server's words.
+  func refusals(_ all: [MailAddress]) -> [String] {
+    all.compactMap { address in
+      if case .refused(let words) = ends[address.mailbox] { "\(address.mailbox) (\(words))" } else { nil }
+    }
   }
 
   /// The one verdict on several recipients who still wait.

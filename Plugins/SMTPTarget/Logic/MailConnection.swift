@@ -15,7 +15,7 @@ final class MailConnection {
   static let connectTimeout = 120
 
   /// One mail, or none for a check.
-  struct Task {
+  struct Errand {
     var body: MailBody?
     var recipients: [MailAddress] = []
     var needsUTF8 = false
@@ -49,31 +49,31 @@ final class MailConnection {
   }
 
   /// Throws only for settings that libcurl does not take.
-  func converse(_ task: Task, _ settings: SMTPSettings, password: String?, host: Host) throws(Verdict) -> Outcome {
-    let first = try converse(task, settings, password, host, fresh: task.body == nil)
+  func converse(_ errand: Errand, _ settings: SMTPSettings, password: String?, host: Host) throws(Verdict) -> Outcome {
+    let first = try converse(errand, settings, password, host, fresh: errand.body == nil)
     // A kept connection that turns out dead, or whose server has had enough, before it asked for the mail: nothing was taken, and
     // a new connection says how things are.
-    guard first.code != CURLE_OK, !first.stopped, first.conversation.endedBetween, task.body?.handed == 0 else {
+    guard first.code != CURLE_OK, !first.stopped, first.conversation.endedBetween, errand.body?.handed == 0 else {
       return first
     }
-    return try converse(task, settings, password, host, fresh: true)
+    return try converse(errand, settings, password, host, fresh: true)
   }
 
   private func converse(
-    _ task: Task, _ settings: SMTPSettings, _ password: String?, _ host: Host, fresh: Bool
+    _ errand: Errand, _ settings: SMTPSettings, _ password: String?, _ host: Host, fresh: Bool
   ) throws(Verdict) -> Outcome {
     let needs = Conversation.Needs(
-      startTLS: settings.security == .starttls, login: settings.username != nil, utf8: task.needsUTF8,
-      size: task.body?.length ?? 0)
+      startTLS: settings.security == .starttls, login: settings.username != nil, utf8: errand.needsUTF8,
+      size: errand.body?.length ?? 0)
     let conversation = Conversation(needs: needs, isTLSFromStart: settings.security == .tls, kept: kept)
     // On a kept connection nobody says again what the server offers.
     let mayReuse = !fresh && conversation.missing == nil
-    let transfer = Transfer(host: host, conversation: conversation, body: task.body)
+    let transfer = Transfer(host: host, conversation: conversation, body: errand.body)
     guard let handle = handle ?? curl_easy_init() else { throw Self.notStarted }
     self.handle = handle
     curl_easy_reset(handle)
     var list: UnsafeMutablePointer<curl_slist>?
-    for recipient in task.recipients { list = curl_slist_append(list, recipient.mailbox) ?? list }
+    for recipient in errand.recipients { list = curl_slist_append(list, recipient.mailbox) ?? list }
     defer { curl_slist_free_all(list) }
     let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -84,7 +84,7 @@ final class MailConnection {
     options.server(settings, password: password)
     options.encryption(settings.tls)
     options.set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
-    options.task(task, settings, recipients: list)
+    options.errand(errand, settings, recipients: list)
     options.callbacks(transfer)
     if let rejected = options.rejected { throw TransportFault.library(rejected).verdict }
 
@@ -133,10 +133,10 @@ extension CurlOptions {
     set(CURLOPT_TCP_KEEPALIVE, 1)
   }
 
-  fileprivate mutating func task(
-    _ task: MailConnection.Task, _ settings: SMTPSettings, recipients: UnsafeMutablePointer<curl_slist>?
+  fileprivate mutating func errand(
+    _ errand: MailConnection.Errand, _ settings: SMTPSettings, recipients: UnsafeMutablePointer<curl_slist>?
   ) {
-    guard let body = task.body else {
+    guard let body = errand.body else {
       // Says something that changes nothing, so that the server answers once more.
       set(CURLOPT_CUSTOMREQUEST, "NOOP", "a command")
       set(CURLOPT_NOBODY, 1)

@@ -38,9 +38,10 @@ struct Reply: Equatable {
   var isPositive: Bool { (200...299).contains(code) }
 
   /// "550 5.1.1 no such user".
-  var words: String {
-    ["\(code)", enhanced ?? "", text].filter { !$0.isEmpty }.joined(separator: " ")
-  }
+  var words: String { said.isEmpty ? "\(code)" : "\(code) \(said)" }
+
+  /// "5.1.1 no such user".
+  var said: String { [enhanced ?? "", text].filter { !$0.isEmpty }.joined(separator: " ") }
 
   /// Subject and detail of the enhanced code: "7.1" of "5.7.1".
   var detail: Substring? { enhanced.map { $0.dropFirst(2) } }
