@@ -61,7 +61,7 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
   ]
 }
 
-let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS"]
+let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS", "SMTPTarget"]
 
 var targets: [Target] = []
 
@@ -149,6 +149,7 @@ targets += [
 targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
 targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
+targets += plugin("SMTPTarget", ["CurlTransport", "CCurl"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
@@ -166,6 +167,12 @@ targets += [
     [
       "CalendarICSLogic", "CurlTransport", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms",
       "RelayTestSupport", "RelayConfig", "RelayJSON", "CCurl",
+    ]),
+  tests(
+    "SMTPTargetTests",
+    [
+      "SMTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
+      "RelayConfig",
     ]),
 ]
 

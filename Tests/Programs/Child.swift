@@ -50,6 +50,17 @@ package final class Child: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Writes a line to its standard input.
+  package func say(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    var done = 0
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      done += count
+    }
+  }
+
   package struct NotStarted: Error { let program: String }
 
   /// Waits for the end; the output and the exit status.
