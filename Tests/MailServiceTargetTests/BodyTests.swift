@@ -10,9 +10,9 @@ private struct BodyReader: Target {
   static let manifest = "{}"
   private let piece: Int
 
-  init(host: Host) throws(Verdict) { piece = Int(try host.integer("piece") ?? 1) }
+  init(host: TargetKit.Host) throws(Verdict) { piece = Int(try host.integer("piece") ?? 1) }
 
-  mutating func deliver(_ delivery: Delivery, host: Host) throws(Verdict) -> Verdict {
+  mutating func deliver(_ delivery: Delivery, host: TargetKit.Host) throws(Verdict) -> Verdict {
     var body = RequestBody(
       delivery, contentType: "x", encoding: .base64, before: Array("<".utf8), after: Array(">".utf8))
     _ = try readAll(&body, upTo: piece * 3)

@@ -14,7 +14,8 @@ import Testing
   static func rule(_ cut: String) -> String { cut == "garbage" ? #"{"garbage": true}"# : "{\"cut\": \"\(cut)\"}" }
 
   /// Larger than what the kernel keeps of a connection, so that it isn't sent before it is read.
-  static let delivery = FakeDelivery((0..<6_900_000).map { UInt8(truncatingIfNeeded: $0 &* 131 &>> 3) })
+  static let bytes = (0..<6_900_000).map { UInt8(truncatingIfNeeded: $0 &* 131 &>> 3) }
+  static var delivery: FakeDelivery { FakeDelivery(bytes) }
 
   @Test(arguments: Service.allCases, cuts)
   func `a cut is a retry with the same bytes and the same key`(service: Service, cut: String) throws {
@@ -137,7 +138,7 @@ final class SilentListener {
   private let descriptor: Int32
 
   init() throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
@@ -148,6 +149,7 @@ final class SilentListener {
           && getsockname(descriptor, address, &size) == 0
       }
     }
+    self.descriptor = descriptor
     try #require(listens)
     port = Int(UInt16(bigEndian: address.sin_port))
   }
