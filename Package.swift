@@ -61,31 +61,105 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
   ]
 }
 
-let plugins = ["MailServiceTarget", "HTTPTarget"]
+let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS", "MailServiceTarget"]
+
 var targets: [Target] = []
+
+// The border: what a target and a worker are written against.
 targets += [
   .target(name: "TargetABI", path: "Sources/TargetABI", cSettings: strictC),
   module("TargetKit", ["TargetABI"]),
   module("TargetKitTesting", ["TargetABI", "TargetKit"]),
+  tests("TargetKitTests", ["TargetABI", "TargetKit", "TargetKitTesting"]),
+  .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
+  .executableTarget(
+    name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
+    cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
+]
+
+targets += [
   .target(name: "CRelayTestSupport", path: "Tests/CRelayTestSupport", cSettings: strictC),
   .target(
     name: "RelayTestSupport", dependencies: ["CRelayTestSupport"], path: "Tests/RelayTestSupport", swiftSettings: strict
   ),
+  tests("TargetABITests", ["TargetABI", "RelayTestSupport"], exclude: ["Golden"]),
+]
+
+// The ground: the kernel, JSON, archives.
+targets += [
   library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+  library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
+  library("CMosquitto", pkgConfig: "libmosquitto", package: "libmosquitto-dev"),
+  library("CICal", pkgConfig: "libical", package: "libical-dev"),
+  .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
+  module("RelaySystem", ["CRelaySystem"]),
+  tests("RelaySystemTests", ["RelaySystem"]),
+  module("RelayJSON", []),
+  module("RelayArchive", ["RelaySystem", "CZlib", "COpenSSL"]),
+  tests("RelayArchiveTests", ["RelayArchive", "RelaySystem"]),
+]
+
+targets += [tests("RelayJSONTests", ["RelayJSON"])]
+
+// The way of an artifact: what is configured, kept and delivered.
+targets += [
+  module("RelayConfig", ["RelayJSON", "RelaySystem"]),
+  module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"], broken),
+  tests(
+    "RelayQueueTests",
+    ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "RelayTestSupport", "ScenarioSupport"]),
+  module(
+    "RelayDelivery",
+    ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"],
+    broken),
+  module("RelayTemplates", ["RelayJSON"]),
+]
+targets += [
+  tests(
+    "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"]),
+  tests(
+    "RelayWorkerTests",
+    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
+]
+
+targets += [
+  tests("RelayConfigTests", ["RelayConfig", "RelayJSON", "RelaySystem"], exclude: ["Golden"]),
+  tests("RelayTemplatesTests", ["RelayTemplates"]),
+]
+
+// The plugins: each may use TargetKit and its own C library, nothing of the host.
+// What several of them share is linked into each.
+targets += [
   .target(
     name: "CurlTransport", dependencies: ["TargetKit", "CCurl", "COpenSSL"], path: "Plugins/Shared/CurlTransport",
     swiftSettings: strict),
-  .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
-  .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
-  module("RelaySystem", ["CRelaySystem"]),
-  module("RelayJSON", []),
-  module("RelayConfig", ["RelayJSON", "RelaySystem"]),
+  .target(
+    name: "DurableFiles", dependencies: ["TargetKit"], path: "Plugins/Shared/DurableFiles", swiftSettings: strict),
 ]
 targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
+targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
+targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
 targets += plugin("MailServiceTarget", ["CurlTransport", "RelayJSON"])
 targets += [
+  .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
+  .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
+  tests(
+    "HTTPTargetTests",
+    [
+      "HTTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
+      "RelayConfig",
+    ]),
+  tests(
+    "FolderTargetTests",
+    ["FolderTargetLogic", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
+  tests(
+    "CalendarICSTests",
+    [
+      "CalendarICSLogic", "CurlTransport", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms",
+      "RelayTestSupport", "RelayConfig", "RelayJSON", "CCurl",
+    ]),
   tests(
     "MailServiceTargetTests",
     [
@@ -93,6 +167,96 @@ targets += [
       "RelayConfig", "CCurl",
     ]),
 ]
-let package = Package(name: "relay-host",
-  products: plugins.map { .library(name: $0, type: .dynamic, targets: [$0]) },
-  targets: targets)
+
+// The use cases and the program.
+targets += [
+  module(
+    "RelayPipelines",
+    ["RelaySystem", "RelayJSON", "RelayArchive", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayTemplates"]),
+  .executableTarget(
+    name: "relay-host",
+    dependencies: ["RelaySystem", "RelayJSON", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayPipelines"],
+    path: "Sources/RelayHost",
+    swiftSettings: strict, linkerSettings: [quickStart]),
+]
+targets += [
+  tests(
+    "RelayPipelinesTests",
+    ["RelayPipelines", "RelayQueue", "RelaySystem", "RelayDelivery", "RelayJSON", "RelayConfig", "RelayTestSupport"])
+]
+
+// The whole, from outside: the built programs against real receivers.
+targets += [
+  .target(
+    name: "ScenarioSupport", dependencies: ["RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms"],
+    path: "Tests/ScenarioSupport", swiftSettings: strict),
+  tests(
+    "ScenarioTests",
+    [
+      "ScenarioSupport", "RelaySystem", "RelayJSON", "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker",
+    ],
+    exclude: ["Golden"]),
+]
+
+// Proof: who judges what became of what was accepted, and what breaks the program to let it judge.
+targets += [
+  .target(name: "RelayOracle", path: "Tests/Proof/Oracle", swiftSettings: strict),
+  tests("ProofTests", ["RelayOracle", "RelaySimulation", "RelayTestSupport"]),
+  .executableTarget(
+    name: "relay-proof",
+    dependencies: [
+      "RelaySimulation", "RelayOracle", "ScenarioSupport", "RelaySystem", "RelayArchive", "RelayTestSupport",
+      "relay-host", "relay-worker",
+    ],
+    path: "Tests/Proof/Program", swiftSettings: strict),
+]
+
+// What `make bench` measures with; not shipped.
+targets += [
+  .executableTarget(
+    name: "bench-receiver", path: "Benchmarks/Receiver", cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
+  .executableTarget(
+    name: "relay-bench", dependencies: ["RelaySystem", "RelayArchive", "RelayQueue", "RelayPipelines"],
+    path: "Benchmarks/Program",
+    swiftSettings: strict),
+]
+
+// Proof: the delivery logic in a simulated world.
+targets += [
+  .target(
+    name: "RelaySimulation",
+    dependencies: ["RelayOracle", "RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayDelivery"],
+    path: "Tests/Proof/Simulation", exclude: ["kept-seeds.txt"], swiftSettings: strict)
+]
+
+// What holds for the repository as a whole.
+targets += [tests("RepositoryTests", ["RelayTestSupport", "relay-host", "relay-worker"])]
+
+// Readers tried with any bytes (docs/fuzzing.md). The tests replay a corpus; the fuzzer takes the tests' place when
+// RELAY_FUZZ is set, because it links only with the flags of `make fuzz`.
+let fuzzed: [Target.Dependency] = [
+  "RelaySystem", "RelayJSON", "RelayArchive", "RelayConfig", "RelayQueue", "RelayDelivery", "RelayTemplates",
+  "RelayPipelines", "RelayWorkerProtocol", "TargetABI", "CFuzzWorker",
+]
+targets += [
+  .target(
+    name: "CFuzzWorker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Fuzz/Worker", cSettings: strictC),
+  Context.environment["RELAY_FUZZ"] == nil
+    ? .testTarget(
+      name: "FuzzTests", dependencies: fuzzed + ["RelayTestSupport"], path: "Fuzz",
+      exclude: ["Main", "Worker", "corpus", "dictionaries"],
+      swiftSettings: strict)
+    : .executableTarget(
+      name: "relay-fuzz", dependencies: fuzzed, path: "Fuzz",
+      exclude: ["Replay", "Worker", "corpus", "dictionaries"],
+      swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
+]
+
+let package = Package(
+  name: "relay-host",
+  products: [
+    .executable(name: "relay-host", targets: ["relay-host"]),
+    .executable(name: "relay-worker", targets: ["relay-worker"]),
+  ] + plugins.map { .library(name: $0, type: .dynamic, targets: [$0]) },
+  targets: targets
+)

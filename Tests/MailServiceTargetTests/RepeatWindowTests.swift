@@ -56,7 +56,7 @@ struct TimedTarget: Target {
 
   @Test func `it begins with the first attempt that may have arrived, also when later ones surely didn't`() throws {
     try scene.next(
-      #"{"answer": [503, "", {}]}"#, #"{"cut": "after"}"#, #"{"answer": [503, "", {}]}"#, #"{"good": true}"#)
+      #"{"answer": [503, "", {}]}"#, #"{"cut": "within"}"#, #"{"answer": [503, "", {}]}"#, #"{"good": true}"#)
     #expect(session.deliver(FakeDelivery("1")).outcome == .retry)
     #expect(scene.host.deliveryState.isEmpty)
     clock.now += 100_000

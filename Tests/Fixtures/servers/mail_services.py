@@ -126,6 +126,11 @@ def resend_mailbox(text, field):
     return mailbox
 
 
+def natural_type(name):
+    kind, encoding = mimetypes.guess_type(name)
+    return {"gzip": "application/gzip"}.get(encoding, "application/octet-stream") if encoding else kind or "application/octet-stream"
+
+
 def resend(world, headers, body):
     resend_key(headers)
 
@@ -160,8 +165,8 @@ def resend(world, headers, body):
         if not each.get("content"):
             raise resend_error(422, "invalid_attachment", "The attachment content is empty.")
         content = decoded(each["content"], wrong)
-        natural = mimetypes.guess_type(each.get("filename", ""))[0]
-        kind = each.get("content_type", natural or "application/octet-stream")
+        natural = natural_type(each.get("filename", ""))
+        kind = each.get("content_type", natural)
         # Taken, and never sent.
         stuck = not each.get("filename") or (kind in mimetypes.types_map.values() and kind != natural)
         files.append(attachment(each.get("filename"), kind, content, stuck=stuck))
