@@ -63,8 +63,12 @@ import Testing
     try host.start()
     for id in services {
       #expect(try host.reaches(id, "idle"), "\(id): \(host.log)")
-      let mail = try #require(try mails(id).last)
-      #expect(try mails(id).count == 2)
+      let all = try mails(id)
+      let mail = try #require(all.last)
+      // The daemon was killed while it sent, perhaps: only Resend recognises that it sends again.
+      let identities = Set(all.dropFirst().compactMap { $0["headers"]?["X-Entity-Ref-ID"]?.string })
+      #expect(identities.count == 1, "\(id)")
+      #expect((id == "resend" ? 2...2 : 2...3).contains(all.count), "\(id): \(all.count)")
       #expect(mail["subject"]?.string == "Scan: Prüfung 1.txt")
       #expect(mail["to"]?.array?.count == 2)
       #expect(mail["attachments"]?[0]?["length"]?.integer == 7)

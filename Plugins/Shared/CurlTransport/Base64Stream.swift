@@ -39,9 +39,9 @@ package struct Base64Stream {
     ((carried.count + count) / unit + 1) * (unit / 3 * 4 + lineEnd) + 1
   }
 
-  /// Writes what is complete to the front of `output`, which has `room(for:)` as many bytes as are in `input`.
+  /// Writes what is complete to the front of `output`, which has `room(for:)` as many bytes as are in `input`; nothing into less.
   package mutating func encode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
-    precondition(output.count >= room(for: input.count))
+    guard output.count >= room(for: input.count) else { return 0 }
     var rest = input[...]
     var written = 0
     if !carried.isEmpty {
@@ -64,7 +64,7 @@ package struct Base64Stream {
 
   /// Writes what is left, after which the stream can be used anew.
   package mutating func finish(into output: UnsafeMutableRawBufferPointer) -> Int {
-    precondition(output.count >= room(for: 0))
+    guard output.count >= room(for: 0) else { return 0 }
     defer { carried.removeAll(keepingCapacity: true) }
     return carried.isEmpty ? 0 : carried.withUnsafeBytes { put($0, into: output, at: 0) }
   }
