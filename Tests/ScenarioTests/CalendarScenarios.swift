@@ -72,7 +72,7 @@ import Testing
         + "relay submit feed large.json")
     #expect(made.status == 0, "\(made.problems)")
     var most = 0
-    let isRefused = eventually(within: 60) {
+    let isRefused = eventually(within: 240) {
       most = max(most, ProcessTable.workers(of: host.pid).map(ProcessTable.residentBytes).max() ?? 0)
       return host.refused("feed").count == 1
     }
