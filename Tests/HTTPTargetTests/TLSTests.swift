@@ -70,18 +70,20 @@ struct Certificates {
     import socket, sys, threading
     listener = socket.create_server(("127.0.0.1", 0))
     print(listener.getsockname()[1], flush=True)
-    inside, _ = listener.accept()
-    head = b""
-    while b"\\r\\n\\r\\n" not in head:
-        head += inside.recv(65536)
-    name, port = head.split()[1].decode().split(":")
-    outside = socket.create_connection((name, int(port)))
-    inside.sendall(b"HTTP/1.1 200 Connection established\\r\\n\\r\\n")
     def pump(source, sink):
         while data := source.recv(65536):
             sink.sendall(data)
-    threading.Thread(target=pump, args=(outside, inside), daemon=True).start()
-    pump(inside, outside)
+    def serve():
+        inside, _ = listener.accept()
+        head = b""
+        while b"\\r\\n\\r\\n" not in head:
+            head += inside.recv(65536)
+        name, port = head.split()[1].decode().split(":")
+        outside = socket.create_connection((name, int(port)))
+        inside.sendall(b"HTTP/1.1 200 Connection established\\r\\n\\r\\n")
+        threading.Thread(target=pump, args=(outside, inside), daemon=True).start()
+        pump(inside, outside)
+    threading.Thread(target=serve, daemon=True).start()
     sys.stdin.read()
     """
 
