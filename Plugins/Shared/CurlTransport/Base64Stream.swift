@@ -33,15 +33,20 @@ package struct Base64Stream {
     return overflow || second ? nil : sum
   }
 
-  /// The room that `encode` and `finish` together need for `count` more bytes.
-  package func room(for count: Int) -> Int {
+  /// What becomes complete with these bytes; with the last ones all of it, after which the stream can be used anew.
+  package mutating func encode(_ input: UnsafeRawBufferPointer, isLast: Bool) -> [UInt8] {
     // The last is for the zero that OpenSSL puts behind what it writes.
-    ((carried.count + count) / unit + 1) * (unit / 3 * 4 + lineEnd) + 1
+    let room = ((carried.count + input.count) / unit + 1) * (unit / 3 * 4 + lineEnd) + 1
+    return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+      let output = UnsafeMutableRawBufferPointer(buffer)
+      count = fill(output, from: input)
+      if isLast, !carried.isEmpty { count = carried.withUnsafeBytes { put($0, into: output, at: count) } }
+      if isLast { carried.removeAll(keepingCapacity: true) }
+    }
   }
 
-  /// Writes what is complete to the front of `output`, which has `room(for:)` as many bytes as are in `input`; nothing into less.
-  package mutating func encode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
-    guard output.count >= room(for: input.count) else { return 0 }
+  /// Writes what is complete to the front of `output`, which has room for it.
+  private mutating func fill(_ output: UnsafeMutableRawBufferPointer, from input: UnsafeRawBufferPointer) -> Int {
     var rest = input[...]
     var written = 0
     if !carried.isEmpty {
@@ -60,13 +65,6 @@ package struct Base64Stream {
     }
     carried.append(contentsOf: rest)
     return written
-  }
-
-  /// Writes what is left, after which the stream can be used anew.
-  package mutating func finish(into output: UnsafeMutableRawBufferPointer) -> Int {
-    guard output.count >= room(for: 0) else { return 0 }
-    defer { carried.removeAll(keepingCapacity: true) }
-    return carried.isEmpty ? 0 : carried.withUnsafeBytes { put($0, into: output, at: 0) }
   }
 
   /// Returns where the next piece goes.

@@ -99,19 +99,11 @@ package struct RequestBody {
         throw Self.notAsAnnounced
       }
       sourceRead += UInt64(chunk.count)
-      ready = encoded(chunk, isLast: sourceRead == sourceLength)[...]
+      ready = chunk.withUnsafeBytes { encoder.encode($0, isLast: sourceRead == sourceLength) }[...]
     }
     let count = Self.copy(ready, into: buffer)
     ready = ready.dropFirst(count)
     return count
-  }
-
-  private mutating func encoded(_ chunk: [UInt8], isLast: Bool) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: encoder.room(for: chunk.count)) { buffer, count in
-      let room = UnsafeMutableRawBufferPointer(buffer)
-      count = chunk.withUnsafeBytes { encoder.encode($0, into: room) }
-      if isLast { count += encoder.finish(into: UnsafeMutableRawBufferPointer(rebasing: room[count...])) }
-    }
   }
 
   private static func copy(_ bytes: ArraySlice<UInt8>, into buffer: UnsafeMutableRawBufferPointer) -> Int {
