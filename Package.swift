@@ -61,7 +61,7 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
   ]
 }
 
-let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS", "SMTPTarget"]
+let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS", "SMTPTarget", "MailServiceTarget"]
 
 var targets: [Target] = []
 
@@ -150,6 +150,7 @@ targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
 targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
 targets += plugin("SMTPTarget", ["CurlTransport", "CCurl"])
+targets += plugin("MailServiceTarget", ["CurlTransport", "RelayJSON"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
@@ -173,6 +174,12 @@ targets += [
     [
       "SMTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
       "RelayConfig",
+    ]),
+  tests(
+    "MailServiceTargetTests",
+    [
+      "MailServiceTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport",
+      "RelayConfig", "CCurl",
     ]),
 ]
 

@@ -67,6 +67,8 @@ package struct CurlOptions {
     // An empty proxy also keeps libcurl from looking at the environment.
     set(CURLOPT_PROXY, rules.proxy ?? "", "\"proxy\"")
     set(CURLOPT_NOPROXY, "", "\"proxy\"")
+    // The head with which a proxy answers CONNECT isn't the receiver's.
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     switch rules.httpVersion {
     case "auto", "2": set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     default: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
