@@ -50,6 +50,13 @@ package final class Child: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Writes a line to its standard input and waits for one in return.
+  package func ask(_ line: String) -> String {
+    let bytes = Array("\(line)\n".utf8)
+    guard write(input, bytes, bytes.count) == bytes.count else { return "" }
+    return self.line()
+  }
+
   package struct NotStarted: Error { let program: String }
 
   /// Waits for the end; the output and the exit status.
