@@ -80,7 +80,7 @@ import Testing
     let verdict = host.deliver(MQTTTarget.self, FakeDelivery("{}"))
     // Some of it is harmless where it stands; what counts as delivered was answered as MQTT wants it.
     if verdict.outcome == .delivered {
-      #expect(try peer.packets("PUBREL").count == 1)
+      #expect(try !peer.packets("PUBREL").isEmpty)
     } else {
       #expect([.retry, .needsAttention, .cancelled].contains(verdict.outcome), "\(verdict)")
     }
@@ -105,7 +105,7 @@ import Testing
 
   @Test func `an address that answers nothing ends within a second when the host wants it`() throws {
     // A listener whose queue of connections is full: SYN is dropped.
-    let full = try FullListener()
+    let full = try DeafListener(isFull: true)
     let host = FakeHost(settings: ["host": "127.0.0.1", "port": .integer(Int64(full.port)), "topic": "x"])
     host.stopWhen = Deadline.after(seconds: 0.5)
     let before = monotonicSeconds()
@@ -122,12 +122,13 @@ enum Deadline {
   }
 }
 
-/// A port that takes no more connections and does not say so.
-final class FullListener {
+/// A port where nobody is at home.
+final class DeafListener {
   let port: Int
   private var descriptors: [Int32] = []
 
-  init() throws {
+  /// `isFull`: it takes no more connections either, and does not say so.
+  init(isFull: Bool) throws {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -136,12 +137,12 @@ final class FullListener {
     descriptors.append(listener)
     let code = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, size) == 0 && listen(listener, 0) == 0 && getsockname(listener, $0, &size) == 0
+        bind(listener, $0, size) == 0 && listen(listener, isFull ? 0 : 8) == 0 && getsockname(listener, $0, &size) == 0
       }
     }
     try #require(code)
     port = Int(UInt16(bigEndian: address.sin_port))
-    for _ in 0..<3 {
+    for _ in 0..<(isFull ? 3 : 0) {
       let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
       descriptors.append(client)
       _ = withUnsafePointer(to: &address) {

@@ -45,7 +45,7 @@ final class Subscriber: Sendable {
   struct Message: Decodable {
     struct Properties: Decodable {
       let contentType: String?
-      let userProperties: [[String: String]]?
+      let userProperties: [String: String]?
 
       enum CodingKeys: String, CodingKey {
         case contentType = "content-type"
@@ -61,7 +61,7 @@ final class Subscriber: Sendable {
     let properties: Properties?
 
     func user(_ name: String) -> String? {
-      properties?.userProperties?.lazy.compactMap { $0[name] }.first
+      properties?.userProperties?[name]
     }
   }
 
@@ -77,7 +77,7 @@ final class Subscriber: Sendable {
       "mosquitto_sub", "-h", "127.0.0.1", "-p", "\(broker.port)", "-V", version == "5" ? "mqttv5" : "mqttv311", "-q", "2"] + options + [
       "-t", filter, "-F", "%j", "-C", "\(count)", "-W", "\(seconds)",
     ]
-    child = try Child(["sh", "-c", "exec \"$@\" >\"$0\" 2>&1", file] + program + options)
+    child = try Child(["sh", "-c", "exec 9>&1; exec \"$@\" >\"$0\" 2>&1", file] + program + options)
     // Subscribed once the broker has said so, else a message might go by.
     let before = broker.log.components(separatedBy: "Sending SUBACK").count
     #expect(eventually { broker.log.components(separatedBy: "Sending SUBACK").count > before })
@@ -85,9 +85,13 @@ final class Subscriber: Sendable {
 
   /// What came, once mosquitto_sub has ended.
   func messages() throws -> [Message] {
-    // Its output ends when it does.
+    // It holds the other end as long as it runs.
     _ = child.line()
-    return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("{") }.map {
+    return try soFar()
+  }
+
+  func soFar() throws -> [Message] {
+    try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("{") && $0.hasSuffix("}") }.map {
       try JSONDecoder().decode(Message.self, from: Data($0.utf8))
     }
   }

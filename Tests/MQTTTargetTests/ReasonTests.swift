@@ -115,7 +115,7 @@ import Testing
       let host = FakeHost(settings: peer.settings(more))
       let verdict = host.deliver(MQTTTarget.self, FakeDelivery(String(repeating: "x", count: 90)))
       #expect(verdict.outcome == outcome, "\(limits) \(verdict)")
-      #expect(verdict.message.contains(words), "\(verdict.message)")
+      #expect(words.isEmpty || verdict.message.contains(words), "\(verdict.message)")
       #expect(try peer.packets("PUBLISH").isEmpty == (outcome != .delivered))
     }
   }

@@ -6,6 +6,8 @@ final class Broker {
   /// Milliseconds after which an unused connection is not used again: a broker gives up one and a half times the keep-alive after
   /// the last packet, and routers forget sooner.
   static let longestRest: Int64 = 30_000
+  /// So many connections closed at rest in a row are told: most brokers have no other sign for two clients of one id.
+  static let mostClosings = 3
 
   private struct Kept {
     var link: Link
@@ -19,6 +21,8 @@ final class Broker {
   private var kept: Kept?
   /// Found out by asking.
   private var only3 = false
+  /// How often in a row the broker closed a connection that rested.
+  private var closings = 0
 
   init(_ settings: MQTTSettings) {
     self.settings = settings
@@ -29,7 +33,7 @@ final class Broker {
 
   /// A connection over which a part of so many bytes can go.
   func link(for bytes: UInt64, _ watch: Watch) throws(Verdict) -> Link {
-    if let link = try reuse(Connector.keepAlive(for: bytes)) { return link }
+    if let link = try reuse(Connector.keepAlive(for: bytes), watch.host) { return link }
     return try connect(bytes, watch)
   }
 
@@ -69,7 +73,7 @@ final class Broker {
     kept = nil
   }
 
-  private func reuse(_ keepAlive: Int32) throws(Verdict) -> Link? {
+  private func reuse(_ keepAlive: Int32, _ host: Host) throws(Verdict) -> Link? {
     guard let kept else { return nil }
     let rested = Clock.monotonic() - kept.usedAt
     let told = kept.link.told.greeting?.keepAlive ?? kept.keepAlive
@@ -79,12 +83,17 @@ final class Broker {
     }
     do throws(Link.End) {
       try kept.link.catchUp()
+      closings = 0
       return kept.link
     } catch {
       self.kept = nil
       let verdict = judge.verdict(on: error, judge.words.of(error), allSent: false)
       // Whatever else ended it, a new connection will show.
-      guard verdict.outcome == .needsAttention else { return nil }
+      guard verdict.outcome == .needsAttention else {
+        closings += 1
+        if closings == Self.mostClosings { host.log(.warning, judge.words.closedAtRest) }
+        return nil
+      }
       throw verdict
     }
   }

@@ -36,7 +36,16 @@ struct Words {
   }
 
   var thrownOut: String {
-    "the broker at \(place) throws this client out again and again, also when it says nothing: does another client use the client id\(clientID.map { " \($0)" } ?? "")? See the broker's log, or set another \"clientId\""
+    "the broker at \(place) throws this client out again and again, also when it says nothing\(twin)"
+  }
+
+  var closedAtRest: String {
+    "the broker at \(place) closed \(Broker.mostClosings) connections in a row between deliveries, which lost nothing\(twin)"
+  }
+
+  private var twin: String {
+    let id = clientID.map { " \($0)" } ?? ""
+    return "; does another client use the client id\(id)? See the broker's log, or set another \"clientId\""
   }
 
   /// After a check.

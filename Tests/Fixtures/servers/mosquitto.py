@@ -8,8 +8,10 @@ LINE is one of mosquitto.conf after the listener's; %s in it stands for FOLDER. 
 line of standard input is obeyed and answered with "ok": stop, start (on the same port), restart. Ends with its standard input.
 The broker's log is FOLDER/log.
 """
+import ctypes
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +20,11 @@ import time
 folder = sys.argv[1]
 os.makedirs(folder, exist_ok=True)
 program = shutil.which("mosquitto", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+
+
+def end_with_parent():
+    """The broker ends with this program, however that ends (PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def free_port():
@@ -33,7 +40,13 @@ def start(port):
         lines.append("allow_anonymous true")
     with open(f"{folder}/mosquitto.conf", "w") as file:
         file.write("\n".join(lines) + "\n")
-    child = subprocess.Popen([program, "-c", f"{folder}/mosquitto.conf"], stdin=subprocess.DEVNULL, stdout=sys.stderr)
+    child = subprocess.Popen(
+        [program, "-c", f"{folder}/mosquitto.conf"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=end_with_parent,
+    )
     for _ in range(2000):
         if child.poll() is not None:
             return None

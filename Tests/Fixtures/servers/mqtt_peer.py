@@ -5,7 +5,7 @@
     mqtt_peer.py RECORD
 
 Listens on 127.0.0.1, prints the port, and appends each packet that it was sent to RECORD as one line of JSON. Each line of standard
-input is the rule for all connections from there on, as JSON, answered with "ok":
+input is the rule from there on, as JSON, answered with "ok":
 
     connack, puback, pubrec, pubcomp    the code to answer with (0)
     words                               a reason string for these answers (MQTT 5)
@@ -13,9 +13,9 @@ input is the rule for all connections from there on, as JSON, answered with "ok"
     versions                            protocol levels that are known ([4, 5]); others get the CONNACK of 3.1.1 with code 1
     at                                  where to do something else than answer: connect (CONNECT has come), connack (CONNACK is
                                         sent), middle (some of PUBLISH has come), publish (all of it has), pubrec (PUBREC is sent),
-                                        pubrel (PUBREL has come), done (the last answer is sent)
+                                        pubrel (PUBREL has come), done (the last answer is sent); or a list of these
     do                                  what: reset, close, silence, disconnect (with "code"), or hexadecimal digits to send
-    times                               how many connections that is done to (all)
+    times                               how often that is done (always)
 
 Ends with its standard input.
 """
@@ -37,8 +37,12 @@ class Gone(Exception):
 
 
 class Peer:
-    def __init__(self, sock, number, rule):
-        self.sock, self.number, self.rule, self.level = sock, number, rule, 5
+    def __init__(self, sock, number):
+        self.sock, self.number, self.level = sock, number, 5
+
+    @property
+    def rule(self):
+        return rule
 
     def read(self, count):
         data = b""
@@ -83,7 +87,8 @@ class Peer:
 
     def maybe(self, stage):
         """Does what the rule says for this stage, if anything."""
-        if self.rule.get("at") != stage:
+        stages = self.rule.get("at", [])
+        if stage not in ([stages] if isinstance(stages, str) else stages):
             return
         with lock:
             if "times" in rule:
@@ -229,9 +234,9 @@ def text(words):
     return struct.pack(">H", len(data)) + data
 
 
-def serve(sock, number, rule):
+def serve(sock, number):
     try:
-        Peer(sock, number, rule).serve()
+        Peer(sock, number).serve()
     except (Gone, OSError, IndexError):
         pass
     finally:
@@ -245,8 +250,8 @@ def accept(server):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with lock:
             connections += 1
-            arguments = (sock, connections, rule)
-        threading.Thread(target=serve, args=arguments, daemon=True).start()
+            number = connections
+        threading.Thread(target=serve, args=(sock, number), daemon=True).start()
 
 
 server = socket.create_server(("127.0.0.1", 0), backlog=64)
