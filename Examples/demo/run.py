@@ -6,38 +6,27 @@ With --once it stops when everything has arrived, for tests. It needs no root an
 """
 
 import json
-import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from daemon import Daemon, is_free, shown  # noqa: E402
+
 PORT = 8931
-PATIENCE = 30.0
 
 
-class Demo:
+class Demo(Daemon):
     def __init__(self, dist):
-        self.relay = str(dist / "bin/relay-host")
-        self.config = HERE / "pipelines.json"
-        self.state = HERE / "relay-data"
+        super().__init__(dist, HERE, HERE / "pipelines.json")
         self.received = HERE / "delivered/received.ndjson"
-        self.children = []
-
-    def start(self, *command, **options):
-        # A session of its own: Ctrl-C reaches this program alone, which then ends its children in order.
-        child = subprocess.Popen(command, start_new_session=True, **options)
-        self.children.append(child)
-        return child
 
     def prepare(self):
-        if daemon_listens(self.state):
-            sys.exit(f"A demo runs already (its state is {shown(self.state)}); end that one first.")
+        self.must_be_alone()
         shutil.rmtree(self.state, ignore_errors=True)
         for file in [*HERE.glob("delivered/*/*"), self.received]:
             if file.is_file() and file.name != ".gitkeep":
@@ -69,47 +58,6 @@ class Demo:
 
         threading.Thread(target=copy, daemon=True).start()
 
-    def start_daemon(self):
-        log = open(HERE / "relay-data.log", "w", encoding="utf-8")
-        daemon = self.start(self.relay, "--config", str(self.config), stdout=log, stderr=log)
-        self.wait("the daemon answers", lambda: daemon_listens(self.state), daemon)
-        return daemon
-
-    def command(self, *words):
-        result = subprocess.run([self.relay, *words, "--config", str(self.config)], capture_output=True, text=True)
-        return result
-
-    def submit(self, pipeline, file):
-        print(f"$ {shown(self.relay)} submit {pipeline} {shown(file)} --config {shown(self.config)}")
-        result = self.command("submit", pipeline, str(file))
-        if result.returncode != 0:
-            sys.exit(f"submit ended with {result.returncode}:\n{result.stdout}{result.stderr}")
-        print("".join(f"  {line}\n" for line in result.stdout.splitlines()), end="")
-
-    def status(self):
-        result = self.command("status", "--json")
-        try:
-            return {entry["id"]: entry for entry in json.loads(result.stdout)["pipelines"]}
-        except (ValueError, KeyError):
-            return {}
-
-    def all_arrived(self):
-        status = self.status()
-        delivered = [
-            entry["queued"]["artifacts"] == 0 and (entry["lastVerdict"] or {}).get("code") == "delivered"
-            for entry in status.values()
-        ]
-        return len(delivered) == 3 and all(delivered)
-
-    def wait(self, what, condition, daemon):
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            if daemon.poll() is not None:
-                sys.exit(f"The daemon ended with {daemon.returncode}; it said:\n" + tail(HERE / "relay-data.log"))
-            if time.monotonic() > deadline:
-                sys.exit(f"{PATIENCE:.0f} s passed before {what}; the daemon said:\n" + tail(HERE / "relay-data.log"))
-            time.sleep(0.05)
-
     def tell(self):
         print("\nWhat arrived:")
         for folder in ("delivered/notes", "delivered/archive"):
@@ -123,42 +71,8 @@ class Demo:
         print(self.command("status").stdout, end="")
 
     def stop(self):
-        for child in reversed(self.children):
-            if child.poll() is None:
-                child.send_signal(signal.SIGTERM)
-                try:
-                    child.wait(20)
-                except subprocess.TimeoutExpired:
-                    child.kill()
+        super().stop()
         (HERE / "pipelines.local.json").unlink(missing_ok=True)
-
-
-def daemon_listens(state):
-    path = os.path.relpath(state / "control.sock")  # socket paths are short; relative ones are shorter
-    try:
-        with socket.socket(socket.AF_UNIX) as probe:
-            probe.connect(path)
-        return True
-    except OSError:
-        return False
-
-
-def is_free(port):
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-            return True
-        except OSError:
-            return False
-
-
-def shown(path):
-    return os.path.relpath(path)
-
-
-def tail(file, lines=20):
-    return "\n".join(file.read_text().splitlines()[-lines:])
 
 
 def main():
@@ -169,7 +83,7 @@ def main():
     try:
         demo.prepare()
         port = demo.start_receiver()
-        daemon = demo.start_daemon()
+        demo.start_daemon()
         print(f"Relay Host runs with {shown(demo.config)}; a receiver listens on port {port}.\n")
         demo.submit("notes", HERE / "samples/note.txt")
         demo.submit("reports", HERE / "samples/report.csv")
@@ -178,7 +92,7 @@ def main():
         shutil.copyfile(HERE / "samples/letter.txt", arriving)
         arriving.rename(HERE / "drop/letter.txt")
         print("Waiting for all three; an inbox waits until a file has been quiet for a moment …")
-        demo.wait("everything had arrived", demo.all_arrived, daemon)
+        demo.wait("everything had arrived", lambda: demo.all_arrived(3))
         demo.tell()
         if once:
             return
@@ -190,10 +104,10 @@ def main():
             f"  {host} log reports {option}\n"
             f"  cp LICENSE {shown(HERE / 'drop')}/\n"
             f"Edit {shown(demo.config)} and save it: the change is in force at once.\n"
-            f"The daemon's log is {shown(HERE / 'relay-data.log')}. Ctrl-C ends everything."
+            f"The daemon's log is {shown(demo.log)}. Ctrl-C ends everything."
         )
-        code = daemon.wait()
-        sys.exit(f"The daemon ended by itself with {code}; it said:\n" + tail(HERE / "relay-data.log"))
+        code = demo.process.wait()
+        sys.exit(f"The daemon ended by itself with {code}; it said:\n" + demo.last_words())
     except KeyboardInterrupt:
         print("\nStopping …")
     finally:
