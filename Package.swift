@@ -61,7 +61,7 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
   ]
 }
 
-let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS"]
+let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS", "MQTTTarget"]
 
 var targets: [Target] = []
 
@@ -141,6 +141,7 @@ targets += [
 targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
 targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
+targets += plugin("MQTTTarget", ["RelayJSON", "CMosquitto"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
@@ -153,6 +154,9 @@ targets += [
   tests(
     "FolderTargetTests",
     ["FolderTargetLogic", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
+  tests(
+    "MQTTTargetTests",
+    ["MQTTTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "RelayConfig"]),
   tests(
     "CalendarICSTests",
     [

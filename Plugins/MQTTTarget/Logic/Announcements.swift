@@ -18,12 +18,11 @@ struct Announcements {
     if link.told.granted == nil {
       if let verdict = ask(announcement.filter, link, watch) { return verdict }
     }
-    let bytes = Array(announcement.payload.utf8)
+    let bytes = announcement.payload
     let digest = bytes.withUnsafeBytes { Digest.sha256($0) }
     // Another broker or topic needs it anew.
-    let mark = Array("\(judge.words.place) \(announcement.topic) \(announcement.payload)".utf8).withUnsafeBytes {
-      Digest.sha256($0)
-    }
+    let place = Array("\(judge.words.place) \(announcement.topic) ".utf8)
+    let mark = (place + bytes).withUnsafeBytes { Digest.sha256($0) }
     let state = watch.host.state(.pipeline)
     let key = "discovery/\(announcement.object)"
     let isLast = try state.get(key) == mark

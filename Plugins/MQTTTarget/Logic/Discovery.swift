@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 import TargetKit
 
 /// The settings of Home Assistant's discovery that are the same for all parts.
@@ -37,7 +38,8 @@ struct Announcement: Equatable {
   var topic: String
   /// Of all such messages of the pipeline.
   var filter: String
-  var payload: String
+  /// JSON.
+  var payload: [UInt8]
 
   /// `topic` is where the values come.
   init(_ settings: DiscoverySettings, topic: Topic, _ delivery: Delivery, host: Host) throws(Verdict) {
@@ -50,35 +52,50 @@ struct Announcement: Equatable {
       throw .refused(.settings, error.message)
     }
     let node = settings.node ?? delivery.pipelineID
-    /// An empty text comes of a template that has nothing to say.
-    func value(_ name: String) throws(Verdict) -> JSONText? {
-      guard let text = try host.text("discovery/\(name)"), !text.isEmpty else { return nil }
-      return .text(text)
-    }
     self.object = object
     self.topic = "\(settings.prefix)/sensor/\(node)/\(object)/config"
     filter = "\(settings.prefix)/sensor/\(node)/+/config"
-    payload = JSONText.object([
-      ("name", try value("name") ?? .text(object)),
+    var described: [(name: String, value: String)] = [
       // By this Home Assistant knows the sensor again; it must never change.
-      ("unique_id", .text("relay_host_\(node)_\(object)")),
-      ("default_entity_id", .text("sensor.\(Self.entity("\(node)_\(object)"))")),
-      ("state_topic", .text(topic.text)),
-      ("unit_of_measurement", try value("unit")),
-      ("device_class", try value("deviceClass")),
-      ("state_class", try value("stateClass")),
-      ("value_template", settings.valueTemplate.map { .text($0) }),
-      (
-        "device",
-        .object([
-          ("identifiers", .list([.text("relay_host_\(node)")])),
-          ("name", .text(settings.deviceName ?? delivery.pipelineName)),
-          ("manufacturer", .text(settings.manufacturer)),
-          ("model", settings.model.map { .text($0) }),
-        ])
-      ),
-      ("origin", .object([("name", .text("Relay Host"))])),
-    ]).written
+      ("unique_id", "relay_host_\(node)_\(object)"),
+      ("default_entity_id", "sensor.\(Self.entity("\(node)_\(object)"))"), ("state_topic", topic.text),
+    ]
+    let name = try host.text("discovery/name") ?? ""
+    described.append(("name", name.isEmpty ? object : name))
+    for (member, setting) in [
+      ("unit_of_measurement", "unit"), ("device_class", "deviceClass"), ("state_class", "stateClass"),
+    ] {
+      // An empty text comes of a template that has nothing to say.
+      if let text = try host.text("discovery/\(setting)"), !text.isEmpty { described.append((member, text)) }
+    }
+    if let template = settings.valueTemplate { described.append(("value_template", template)) }
+    var device: [(name: String, value: String)] = [
+      ("name", settings.deviceName ?? delivery.pipelineName), ("manufacturer", settings.manufacturer),
+    ]
+    if let model = settings.model { device.append(("model", model)) }
+    payload = Self.written(described, device: device, id: "relay_host_\(node)")
+  }
+
+  private static func written(
+    _ members: [(name: String, value: String)], device: [(name: String, value: String)], id: String
+  ) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.members(members)
+    writer.name("device")
+    writer.beginObject()
+    writer.name("identifiers")
+    writer.beginArray()
+    writer.value(id)
+    writer.endArray()
+    writer.members(device)
+    writer.endObject()
+    writer.name("origin")
+    writer.beginObject()
+    writer.members([("name", "Relay Host")])
+    writer.endObject()
+    writer.endObject()
+    return writer.take()
   }
 
   static func check(_ text: String, _ setting: String) throws(MQTTFault) {
@@ -91,5 +108,14 @@ struct Announcement: Equatable {
   /// In the letters that ids of entities have.
   private static func entity(_ text: String) -> String {
     String(text.lowercased().map { $0 == "-" ? "_" : $0 })
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func members(_ members: [(name: String, value: String)]) {
+    for member in members {
+      name(member.name)
+      value(member.value)
+    }
   }
 }
