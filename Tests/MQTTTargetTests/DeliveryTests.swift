@@ -35,7 +35,8 @@ struct DeliveryTests {
 
   @Test func `an empty part is an empty message`() throws {
     let subscriber = try Subscriber(broker, "empty", count: 1)
-    #expect(FakeHost(settings: broker.settings("empty")).deliver(MQTTTarget.self, FakeDelivery("")).outcome == .delivered)
+    #expect(
+      FakeHost(settings: broker.settings("empty")).deliver(MQTTTarget.self, FakeDelivery("")).outcome == .delivered)
     #expect(try subscriber.messages().map(\.payloadlen) == [0])
   }
 
@@ -63,7 +64,8 @@ struct DeliveryTests {
     for (qos, connections) in [(1, 1), (0, 3)] {
       let broker = try Mosquitto()
       let subscriber = try Subscriber(broker, "many", count: 3)
-      let session = try FakeHost(settings: broker.settings("many", [("qos", .integer(Int64(qos)))])).open(MQTTTarget.self)
+      let session = try FakeHost(settings: broker.settings("many", [("qos", .integer(Int64(qos)))])).open(
+        MQTTTarget.self)
       for text in ["1", "2", "3"] { #expect(session.deliver(FakeDelivery(text)).outcome == .delivered) }
       #expect(try subscriber.messages().map(\.payload) == ["1", "2", "3"])
       #expect(broker.log.components(separatedBy: " as relay").count - 1 == connections)
@@ -96,7 +98,9 @@ struct DeliveryTests {
     let verdict = host.deliver(MQTTTarget.self, FakeDelivery(FakeSource(zeros: 60_000_000)))
     #expect(verdict.outcome == .delivered, "\(verdict)")
     #expect(host.progressed.last?.done == 60_000_000)
-    print("MQTT: 60 MB: resident \(before / 1_000_000) MB before, at most \(Memory.peak / 1_000_000) MB, \(Memory.resident / 1_000_000) MB after")
+    print(
+      "MQTT: 60 MB: resident \(before / 1_000_000) MB before, at most \(Memory.peak / 1_000_000) MB, \(Memory.resident / 1_000_000) MB after"
+    )
     #expect(Memory.resident < before + 40_000_000)
     #expect(try subscriber.messages().map(\.payloadlen) == [60_000_000])
   }

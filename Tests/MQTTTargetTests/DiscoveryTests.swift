@@ -137,7 +137,8 @@ struct DiscoveryTests {
     let broker = try Mosquitto()
     let name = "a\"b\\c\r\n\u{0}\u{7f}\u{85}Grüße 👟"
     let host = FakeHost(
-      settings: Self.settings(broker, [("name", .text(name)), ("device", ["name": .text(name), "model": .text(name)])]))
+      settings: Self.settings(
+        broker, [("name", .text(name)), ("device", ["name": .text(name), "model": .text(name)])]))
     #expect(host.deliver(MQTTTarget.self, FakeDelivery("1")).outcome == .delivered)
     let described = try Self.kept(broker)
     #expect(described["name"] as? String == name)

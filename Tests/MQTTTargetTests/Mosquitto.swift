@@ -73,10 +73,13 @@ final class Subscriber: Sendable {
     _ broker: Mosquitto, _ filter: String, count: Int, options: [String] = [], seconds: Int = 60, version: String = "5"
   ) throws {
     file = TemporaryFolder.shared.path("subscriber-\(UUID().uuidString)")
-    let program = [
-      "mosquitto_sub", "-h", "127.0.0.1", "-p", "\(broker.port)", "-V", version == "5" ? "mqttv5" : "mqttv311", "-q", "2"] + options + [
-      "-t", filter, "-F", "%j", "-C", "\(count)", "-W", "\(seconds)",
-    ]
+    let program =
+      [
+        "mosquitto_sub", "-h", "127.0.0.1", "-p", "\(broker.port)", "-V", version == "5" ? "mqttv5" : "mqttv311", "-q",
+        "2",
+      ] + options + [
+        "-t", filter, "-F", "%j", "-C", "\(count)", "-W", "\(seconds)",
+      ]
     child = try Child(["sh", "-c", "exec 9>&1; exec \"$@\" >\"$0\" 2>&1", file] + program + options)
     // Subscribed once the broker has said so, else a message might go by.
     let before = broker.log.components(separatedBy: "Sending SUBACK").count
@@ -91,7 +94,9 @@ final class Subscriber: Sendable {
   }
 
   func soFar() throws -> [Message] {
-    try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("{") && $0.hasSuffix("}") }.map {
+    try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").filter {
+      $0.hasPrefix("{") && $0.hasSuffix("}")
+    }.map {
       try JSONDecoder().decode(Message.self, from: Data($0.utf8))
     }
   }

@@ -63,7 +63,8 @@ import Testing
         peer.obey(#"{"\#(answer)": \#(code), "words": "because"}"#)
         let verdict = Self.deliver(peer, [("qos", .integer(Int64(qos)))])
         #expect(verdict.outcome == Self.expected(code, .publishAnswer), "\(answer) \(code): \(verdict)")
-        #expect(verdict.maybeDelivered == (verdict.outcome == .retry && (code < 128 || code == 146)), "\(answer) \(code)")
+        #expect(
+          verdict.maybeDelivered == (verdict.outcome == .retry && (code < 128 || code == 146)), "\(answer) \(code)")
         // The library keeps no words of PUBREC.
         if code >= 128, answer != "pubrec" { #expect(verdict.message.contains("because"), "\(verdict.message)") }
       }

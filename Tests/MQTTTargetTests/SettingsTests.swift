@@ -24,7 +24,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "mqtt://broker", "broker:1883", "bro ker", "broker\r\n", "bro\u{0}ker", "bro\u{7f}ker", "[::1]", "a/b", "user@broker", "b\u{FFFD}",
+    "", "mqtt://broker", "broker:1883", "bro ker", "broker\r\n", "bro\u{0}ker", "bro\u{7f}ker", "[::1]", "a/b",
+    "user@broker", "b\u{FFFD}",
   ])
   func `a host that cannot be used needs attention when the target opens`(host: String) {
     let verdict = Self.opening(Self.settings([("host", .text(host))]))
@@ -80,7 +81,9 @@ import Testing
   static let badTopics = ["", "$SYS/x", "a/+/b", "a/#", "+", "a\u{0}b", "a\nb", String(repeating: "x", count: 65_536)]
 
   @Test(arguments: badTopics)
-  func `a topic that nobody can publish on needs attention, and refuses the part that a template made it for`(topic: String) {
+  func `a topic that nobody can publish on needs attention, and refuses the part that a template made it for`(
+    topic: String
+  ) {
     let verdict = Self.opening(Self.settings([("topic", .text(topic))]))
     #expect(verdict?.outcome == .needsAttention && verdict?.reason == .settings)
     // A rendered one is there from the delivery on.

@@ -42,7 +42,9 @@ struct TLSTests {
     #expect(host.deliver(MQTTTarget.self, FakeDelivery("x")).outcome == .delivered)
   }
 
-  @Test func `an unknown authority, another host's and an expired certificate need attention, and nobody logs in`() throws {
+  @Test func `an unknown authority, another host's and an expired certificate need attention, and nobody logs in`()
+    throws
+  {
     for (certificate, tls, words) in [
       ("good", FakeValue.object([]), "not trusted"), ("other", ours, "another host"), ("expired", ours, "expired"),
     ] {
@@ -57,7 +59,8 @@ struct TLSTests {
   @Test func `our certificate is shown to a broker that asks for one`() throws {
     let broker = try broker("good", ["cafile %s/ca.pem", "require_certificate true"])
     let shown: FakeValue = [
-      "ca": .text("\(folder)/ca.pem"), "certificate": .text("\(folder)/client.pem"), "key": .text("\(folder)/client.key"),
+      "ca": .text("\(folder)/ca.pem"), "certificate": .text("\(folder)/client.pem"),
+      "key": .text("\(folder)/client.key"),
     ]
     #expect(deliver(broker, shown).outcome == .delivered)
     let verdict = deliver(broker, ours)
@@ -106,7 +109,10 @@ struct TLSTests {
     #expect(subscriberless.progressed.count > 2)
   }
 
-  @Test func `a handshake that stops ends within a second when the host wants it, and does not keep the processor busy`() throws {
+  @Test
+  func `a handshake that stops ends within a second when the host wants it, and does not keep the processor busy`()
+    throws
+  {
     let silent = try DeafListener(isFull: false)
     let host = FakeHost(
       settings: ["host": "127.0.0.1", "port": .integer(Int64(silent.port)), "topic": "x", "tls": ours])

@@ -55,7 +55,9 @@ import Testing
     #expect(node["device"]?["name"]?.string == "Scales")
   }
 
-  @Test func `a wrong password stops the pipeline, the right one goes on, and a broker that is away is waited for`() throws {
+  @Test func `a wrong password stops the pipeline, the right one goes on, and a broker that is away is waited for`()
+    throws
+  {
     try host.configure(
       #"""
       {"id": "scales", "extract": {"from": "inbox"}, "delivery": {"spacing": "0s", "retryFirst": "100ms"},

@@ -19,7 +19,8 @@ enum Client {
     Told.listen(to: client)
     try check(
       mosquitto_int_option(
-        client, MOSQ_OPT_PROTOCOL_VERSION, speaks5 ? Int32(MQTT_PROTOCOL_V5) : Int32(MQTT_PROTOCOL_V311)), "the version")
+        client, MOSQ_OPT_PROTOCOL_VERSION, speaks5 ? Int32(MQTT_PROTOCOL_V5) : Int32(MQTT_PROTOCOL_V311)), "the version"
+    )
     try check(mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1), "TCP_NODELAY")
     if let username = settings.username {
       try check(mosquitto_username_pw_set(client, username, settings.password), "user and password")
@@ -39,7 +40,8 @@ enum Client {
     }
     try check(
       mosquitto_tls_set(
-        client, files.ca, files.ca == nil ? authorities : nil, files.certificate, files.key, noPassword), "the files of \"tls\"")
+        client, files.ca, files.ca == nil ? authorities : nil, files.certificate, files.key, noPassword),
+      "the files of \"tls\"")
     try check(mosquitto_tls_opts_set(client, SSL_VERIFY_PEER, "tlsv1.2", nil), "the options of TLS")
   }
 

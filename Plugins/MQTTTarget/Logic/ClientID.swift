@@ -28,7 +28,8 @@ enum ClientID {
   /// nil when there is none, or when it was made on another machine, from which the state was copied.
   private static func saved(_ host: Host) throws(Verdict) -> String? {
     guard let bytes = try host.state(.pipeline).get(key) else { return nil }
-    let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = String(decoding: bytes, as: UTF8.self).split(
+      separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1] == machine[...], !parts[0].isEmpty else { return nil }
     return String(parts[0])
   }

@@ -25,7 +25,8 @@ enum MQTTFault: Error, Equatable {
       "\"\(setting)\" holds a line break or another character that MQTT does not carry; mend it"
     case .tooLong(let setting): "\"\(setting)\" is longer than the 65535 bytes that MQTT has room for; shorten it"
     case .topic(let what): "the topic \(what); correct \"topic\""
-    case .passwordAlone: "there is a \"password\" and no \"username\"; MQTT 3.1.1 has no password without a user, so set both"
+    case .passwordAlone:
+      "there is a \"password\" and no \"username\"; MQTT 3.1.1 has no password without a user, so set both"
     case .certificateHalf: "\"tls\" needs both \"certificate\" and \"key\", or neither"
     case .fileUnreadable(let setting, let path, let words):
       "the file \(path) in \"\(setting)\" cannot be used: \(words)"

@@ -29,7 +29,9 @@ struct TCPSocket {
     let offset = 120
     var info = [UInt8](repeating: 0, count: 256)
     var size = socklen_t(info.count)
-    guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, Int(size) >= offset + 8 else { return 0 }
+    guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, Int(size) >= offset + 8 else {
+      return 0
+    }
     return info.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
   }
 

@@ -29,7 +29,10 @@ enum TLSTrouble: Equatable {
   /// The broker's alert about our certificate; with TLS 1.3 it comes after the handshake.
   static func saidByBroker(_ told: Told) -> TLSTrouble? {
     let reasons = reasons(told)
-    let alerts = ["certificate required", "bad certificate", "unknown ca", "certificate unknown", "certificate expired", "certificate revoked", "handshake failure"]
+    let alerts = [
+      "certificate required", "bad certificate", "unknown ca", "certificate unknown", "certificate expired",
+      "certificate revoked", "handshake failure",
+    ]
     let ours = reasons.first { reason in reason.contains("alert") && alerts.contains { reason.contains($0) } }
     return ours.map { .ours($0) }
   }

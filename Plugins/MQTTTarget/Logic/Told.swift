@@ -88,7 +88,9 @@ final class Told {
 private enum Property {
   static func text(_ identifier: mqtt5_property, in properties: OpaquePointer?) -> String {
     var value: UnsafeMutablePointer<CChar>?
-    guard mosquitto_property_read_string(properties, Int32(identifier.rawValue), &value, false) != nil, let value else { return "" }
+    guard mosquitto_property_read_string(properties, Int32(identifier.rawValue), &value, false) != nil, let value else {
+      return ""
+    }
     defer { free(value) }
     return MQTTText.line(String(cString: value))
   }

@@ -12,7 +12,9 @@ struct Warnings {
   }
 
   func give(_ link: Link, host: Host) {
-    if settings.tls == nil, settings.password != nil, !settings.isLoopback { once("clear", words.passwordInClear, host) }
+    if settings.tls == nil, settings.password != nil, !settings.isLoopback {
+      once("clear", words.passwordInClear, host)
+    }
     if !link.speaks5 { once("3.1.1", words.speaksOnly3, host) }
   }
 

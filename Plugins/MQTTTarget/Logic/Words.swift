@@ -28,11 +28,13 @@ struct Words {
   }
 
   var speaksOnly3: String {
-    "MQTT 3.1.1 is spoken with \(place): such a broker cannot say that it drops a message, for example on a topic that the user may not publish on, so that counts as delivered"
+    "MQTT 3.1.1 is spoken with \(place): such a broker cannot say that it drops a message, for example on a topic that the"
+      + " user may not publish on, so that counts as delivered"
   }
 
   var messageTooMuch: String {
-    "the broker at \(place) closed the connection at this message \(LossCount.most) times and not without it: too large for it, or not allowed on the topic; see its log"
+    "the broker at \(place) closed the connection at this message \(LossCount.most) times and not without it: too large"
+      + " for it, or not allowed on the topic; see its log"
   }
 
   var thrownOut: String {
@@ -40,7 +42,8 @@ struct Words {
   }
 
   var closedAtRest: String {
-    "the broker at \(place) closed \(Broker.mostClosings) connections in a row between deliveries, which lost nothing\(twin)"
+    "the broker at \(place) closed \(Broker.mostClosings) connections in a row between deliveries, which lost nothing"
+      + twin
   }
 
   private var twin: String {
@@ -50,7 +53,8 @@ struct Words {
 
   /// After a check.
   func checked(speaks5: Bool, tls: String, id: String) -> String {
-    "the broker at \(place) takes the login with MQTT \(speaks5 ? "5" : "3.1.1")\(tls.isEmpty ? "" : " over \(tls)"), checked with the client id \(id)"
+    "the broker at \(place) takes the login with MQTT \(speaks5 ? "5" : "3.1.1")\(tls.isEmpty ? "" : " over \(tls)")"
+      + ", checked with the client id \(id)"
   }
 
   /// Why there is no connection.

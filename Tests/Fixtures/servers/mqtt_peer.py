@@ -4,7 +4,8 @@
 
     mqtt_peer.py RECORD
 
-Listens on 127.0.0.1, prints the port, and appends each packet that it was sent to RECORD as one line of JSON. Each line of standard
+Listens on 127.0.0.1, prints the port, and appends each packet that it was sent to RECORD as one line of JSON, and one with the packet
+END when a connection is closed. Each line of standard
 input is the rule from there on, as JSON, answered with "ok":
 
     connack, puback, pubrec, pubcomp    the code to answer with (0)
@@ -241,6 +242,8 @@ def serve(sock, number):
         pass
     finally:
         sock.close()
+        with lock:
+            record.write(json.dumps({"connection": number, "packet": "END"}) + "\n")
 
 
 def accept(server):
