@@ -20,10 +20,7 @@ enum ClientID {
   }
 
   /// Another than deliveries use: a check goes on beside them.
-  static func forChecking(_ settings: MQTTSettings, host: Host) throws(Verdict) -> String {
-    if let own = settings.clientID { return "\(own)c" }
-    return "\(try saved(host) ?? random())c"
-  }
+  static func forChecking(_ settings: MQTTSettings) -> String { "\(settings.clientID ?? random())c" }
 
   /// nil when there is none, or when it was made on another machine, from which the state was copied.
   private static func saved(_ host: Host) throws(Verdict) -> String? {

@@ -35,7 +35,7 @@ package struct MQTTTarget: CheckableTarget {
   }
 
   package mutating func check(host: Host) throws(Verdict) -> Verdict {
-    let id = try ClientID.forChecking(settings, host: host)
+    let id = ClientID.forChecking(settings)
     let link = try broker.open(id, 0, Watch(host: host, cancel: -1))
     let message = broker.judge.words.checked(speaks5: link.speaks5, tls: link.tlsVersion, id: id)
     link.goodbye()

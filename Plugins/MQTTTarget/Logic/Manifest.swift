@@ -117,7 +117,7 @@ enum MQTTManifest {
               "valueTemplate": {
                 "type": "string", "maxLength": 2000, "title": "Value template",
                 "description": "Home Assistant's own template that finds the value; passed on as it is.",
-                "examples": ["{{ value_json.state }}"]
+                "examples": ["{{ value_json.state }}"], "x-relay-template": false
               },
               "device": {
                 "type": "object", "title": "Device", "additionalProperties": false,

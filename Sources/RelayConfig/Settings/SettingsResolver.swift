@@ -45,7 +45,7 @@ struct SettingsResolver {
         template(text, node, path)
         return node
       }
-      if isTyped {
+      if isTyped, !schema.passesBraces {
         problems.add(
           .configTemplateIgnored, "\"\(path)\" holds {{ but is delivered as it stands",
           hint: "target \(target.id) renders no template here", at: node.range)
