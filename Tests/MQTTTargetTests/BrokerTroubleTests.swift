@@ -2,6 +2,7 @@
 import Foundation
 import MQTTTargetLogic
 import RelayTestSupport
+import Synchronization
 import TargetKit
 import TargetKitTesting
 import TestPrograms
@@ -144,17 +145,22 @@ struct BrokerTroubleTests {
     #expect(verdict.outcome == .needsAttention && verdict.message.contains("twin"), "\(verdict)")
   }
 
-  @Test func `200 messages survive a broker that restarts again and again`() throws {
+  @Test func `a run of messages survives a broker that restarts again and again`() throws {
     let broker = try Mosquitto(["persistence true", "persistence_location %s/", "max_queued_messages 0"])
     // The subscriber's session outlives the broker, so what it misses while away is kept for it.
     let subscriber = try Subscriber(
       broker, "run/#", count: 100_000, options: ["-i", "reader", "-c", "-x", "3600"], seconds: 120)
-    let host = FakeHost(settings: broker.settings("run/a"))
-    let session = try host.open(MQTTTarget.self)
-    var attempts = 0
-    var unclear = 0
-    for number in 0..<200 {
-      if number % 10 == 5 { broker.tell("restart") }
+    let session = try FakeHost(settings: broker.settings("run/a")).open(MQTTTarget.self)
+    // It restarts while messages are under way, not only between them.
+    let restarts = Mutex(0)
+    Thread.detachNewThread {
+      for _ in 0..<20 {
+        broker.tell("restart")
+        restarts.withLock { $0 += 1 }
+      }
+    }
+    var (attempts, unclear, number) = (0, 0, 0)
+    while number < 200 || restarts.withLock({ $0 }) < 20 {
       var delivery = FakeDelivery("\(number)")
       delivery.deliveryID = "delivery-\(number)"
       #expect(
@@ -164,11 +170,12 @@ struct BrokerTroubleTests {
           if verdict.maybeDelivered { unclear += 1 }
           return verdict.outcome == .delivered
         }, "message \(number)")
+      number += 1
     }
-    print("MQTT: 200 messages over 20 restarts took \(attempts) attempts, \(unclear) of them unclear")
+    print("MQTT: \(number) messages over 20 restarts took \(attempts) attempts, \(unclear) of them unclear")
     // Repeats, the broker's as well as ours, are known by their ids.
     #expect(
-      try eventually(within: 30) { try Set(subscriber.soFar().compactMap { $0.user("delivery-id") }).count == 200 })
+      try eventually(within: 30) { try Set(subscriber.soFar().compactMap { $0.user("delivery-id") }).count == number })
   }
 
   @Test func `a password in the clear to another machine is warned of once`() throws {

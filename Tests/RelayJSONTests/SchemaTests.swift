@@ -28,7 +28,8 @@ import Testing
     #expect(schema.properties.map(\.name).prefix(3) == ["url", "method", "port"])
     #expect(schema.schema(ofMember: "url")?.secret == .allowed)
     #expect(schema.schema(ofMember: "url")?.isTemplate == true)
-    #expect(schema.schema(ofMember: "file")?.isTemplate == false && schema.schema(ofMember: "file")?.passesBraces == true)
+    #expect(
+      schema.schema(ofMember: "file")?.isTemplate == false && schema.schema(ofMember: "file")?.passesBraces == true)
     #expect(schema.schema(ofMember: "method")?.passesBraces == false)
     #expect(schema.schema(ofMember: "file")?.access == .write)
     #expect(schema.schema(ofMember: "method")?.defaultValue?.string == "POST")
