@@ -91,17 +91,12 @@ struct DeliveryTests {
     #expect(broker.log.components(separatedBy: " as \(id) ").count - 1 == 2)
   }
 
-  @Test func `60 MB arrive whole, and memory is given back`() throws {
+  @Test func `60 MB arrive whole`() throws {
     let subscriber = try Subscriber(broker, "large", count: 1)
     let host = FakeHost(settings: broker.settings("large"))
-    let before = Memory.resident
     let verdict = host.deliver(MQTTTarget.self, FakeDelivery(FakeSource(zeros: 60_000_000)))
     #expect(verdict.outcome == .delivered, "\(verdict)")
     #expect(host.progressed.last?.done == 60_000_000)
-    print(
-      "MQTT: 60 MB: resident \(before / 1_000_000) MB before, at most \(Memory.peak / 1_000_000) MB, \(Memory.resident / 1_000_000) MB after"
-    )
-    #expect(Memory.resident < before + 40_000_000)
     #expect(try subscriber.messages().map(\.payloadlen) == [60_000_000])
   }
 
@@ -120,16 +115,5 @@ struct DeliveryTests {
     let verdict = host.deliver(MQTTTarget.self, delivery)
     #expect(verdict.outcome == .retry && verdict.reason == .source)
     #expect(try Subscriber(broker, "damaged", count: 1, seconds: 1).messages().isEmpty)
-  }
-}
-
-enum Memory {
-  static var resident: Int { field("VmRSS:") }
-  static var peak: Int { field("VmHWM:") }
-
-  private static func field(_ name: String) -> Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
-    return (line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0) * 1024
   }
 }

@@ -70,7 +70,7 @@ final class Subscriber: Sendable {
 
   /// Listens until `count` messages have come, for some seconds at most.
   init(
-    _ broker: Mosquitto, _ filter: String, count: Int, options: [String] = [], seconds: Int = 60, version: String = "5"
+    _ broker: Mosquitto, _ filter: String, count: Int, options: [String] = [], seconds: Int = 120, version: String = "5"
   ) throws {
     file = TemporaryFolder.shared.path("subscriber-\(UUID().uuidString)")
     let program =
@@ -80,10 +80,12 @@ final class Subscriber: Sendable {
       ] + options + [
         "-t", filter, "-F", "%j", "-C", "\(count)", "-W", "\(seconds)",
       ]
-    child = try Child(["sh", "-c", "exec 9>&1; exec \"$@\" >\"$0\" 2>&1", file] + program + options)
-    // Subscribed once the broker has said so, else a message might go by.
     let before = broker.log.components(separatedBy: "Sending SUBACK").count
-    #expect(eventually { broker.log.components(separatedBy: "Sending SUBACK").count > before })
+    child = try Child(["sh", "-c", "exec 9>&1; exec \"$@\" >\"$0\" 2>&1", file] + program)
+    // Subscribed once the broker has said so, else a message might go by.
+    #expect(
+      eventually { broker.log.components(separatedBy: "Sending SUBACK").count > before },
+      "\((try? String(contentsOfFile: file, encoding: .utf8)) ?? "")")
   }
 
   /// What came, once mosquitto_sub has ended.

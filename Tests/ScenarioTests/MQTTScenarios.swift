@@ -86,4 +86,26 @@ import Testing
     let came = host.text(of: "came").split(separator: "\n").map(String.init)
     #expect(came == ["scales/a one"] + (1...20).map { "scales/b\($0) \($0)" })
   }
+
+  @Test func `a part of 60 MB costs the worker three times its size at most`() throws {
+    try host.configure(
+      #"""
+      {"id": "large", "extract": {"from": "inbox"},
+       "load": {"target": "mqtt", "settings": {"host": "127.0.0.1", "port": \#(port), "username": "relay",
+                                               "password": {"secret": "mqtt"}, "topic": "large"}}}
+      """#)
+    #expect(try host.run(["secret", "set", "mqtt"], input: "swordfish").status == 0)
+    try host.start()
+    #expect(try host.shell("head -c 60000000 /dev/urandom > large.bin; relay submit large large.bin").status == 0)
+    var most = 0
+    #expect(
+      try eventually(within: 60) {
+        most = max(most, ProcessTable.workers(of: host.pid).map(ProcessTable.residentBytes).max() ?? 0)
+        return try host.status("large")["lastVerdict"]?["code"]?.string == "delivered"
+      })
+    print("MQTT: a part of 60 MB took a worker of at most \(most / 1_000_000) MB")
+    // What the library holds, what it sends, and what was read.
+    #expect(most > 60_000_000)
+    #expect(Sanitizer.isOn || most < 3 * 60_000_000 + 40_000_000, "\(most) bytes at most")
+  }
 }
