@@ -3,11 +3,12 @@ import TargetKit
 
 /// What is wrong with the settings, in the words that people read.
 enum MQTTFault: Error, Equatable {
-  /// The setting's name and what about it.
   case hostMissing
   case hostUnusable
+  /// With the setting's name.
   case characters(String)
   case tooLong(String)
+  /// What is wrong with it: "is empty".
   case topic(String)
   case passwordAlone
   case certificateHalf
