@@ -61,7 +61,7 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
   ]
 }
 
-let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS", "SMTPTarget", "MailServiceTarget"]
+let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS", "SMTPTarget", "MailServiceTarget", "MQTTTarget"]
 
 var targets: [Target] = []
 
@@ -151,6 +151,7 @@ targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
 targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
 targets += plugin("SMTPTarget", ["CurlTransport", "CCurl"])
 targets += plugin("MailServiceTarget", ["CurlTransport", "RelayJSON"])
+targets += plugin("MQTTTarget", ["RelayJSON", "CMosquitto"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
@@ -163,6 +164,9 @@ targets += [
   tests(
     "FolderTargetTests",
     ["FolderTargetLogic", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
+  tests(
+    "MQTTTargetTests",
+    ["MQTTTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "RelayConfig"]),
   tests(
     "CalendarICSTests",
     [

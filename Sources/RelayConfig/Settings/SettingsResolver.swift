@@ -44,7 +44,7 @@ struct SettingsResolver {
       if schema.isTemplate, !found.contains(where: \.isAboutType) {
         return template(text, node, schema, path, isTyped)
       }
-      if isTyped {
+      if isTyped, !schema.passesBraces {
         problems.add(
           .configTemplateIgnored, "\"\(path)\" holds {{ but is delivered as it stands",
           hint: "target \(target.id) renders no template here", at: node.range)

@@ -56,7 +56,10 @@ private struct SchemaParser {
     case "x-relay-secret":
       schema.secret = check(
         node.string.flatMap(JSONSchema.SecretMark.init), member, pointer, #""required" or "allowed""#)
-    case "x-relay-template": schema.isTemplate = check(node.bool, member, pointer, "true or false") ?? false
+    case "x-relay-template":
+      let mark = check(node.bool, member, pointer, "true or false")
+      schema.isTemplate = mark == true
+      schema.passesBraces = mark == false
     case "x-relay-access":
       schema.access = check(
         node.string.flatMap(JSONSchema.AccessMark.init), member, pointer, #""read", "write" or "replace""#)

@@ -61,6 +61,8 @@ package struct JSONSchema: Equatable, Sendable {
   package var maxLength: Int?
   package var secret: SecretMark?
   package var isTemplate = false
+  /// Double braces in the text are meant for the receiver: the schema says so in so many words.
+  package var passesBraces = false
   package var access: AccessMark?
   /// The text is an address with one of these before `://`, and a host behind it.
   package var urlSchemes: [String]?
