@@ -144,13 +144,15 @@ targets += [
     name: "CurlTransport", dependencies: ["TargetKit", "CCurl", "COpenSSL"], path: "Plugins/Shared/CurlTransport",
     swiftSettings: strict),
   .target(
+    name: "MailSyntax", dependencies: ["TargetKit", "CCurl"], path: "Plugins/Shared/MailSyntax", swiftSettings: strict),
+  .target(
     name: "DurableFiles", dependencies: ["TargetKit"], path: "Plugins/Shared/DurableFiles", swiftSettings: strict),
 ]
 targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
 targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
-targets += plugin("SMTPTarget", ["CurlTransport", "CCurl"])
-targets += plugin("MailServiceTarget", ["CurlTransport", "RelayJSON"])
+targets += plugin("SMTPTarget", ["CurlTransport", "MailSyntax", "CCurl"])
+targets += plugin("MailServiceTarget", ["CurlTransport", "MailSyntax", "RelayJSON"])
 targets += plugin("MQTTTarget", ["RelayJSON", "CMosquitto"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
@@ -182,8 +184,8 @@ targets += [
   tests(
     "MailServiceTargetTests",
     [
-      "MailServiceTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport",
-      "RelayConfig", "CCurl",
+      "MailServiceTargetLogic", "CurlTransport", "MailSyntax", "TargetKit", "TargetKitTesting", "TestPrograms",
+      "RelayTestSupport", "RelayConfig", "CCurl",
     ]),
 ]
 

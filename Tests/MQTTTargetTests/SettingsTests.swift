@@ -152,9 +152,4 @@ import Testing
     #expect(!patience.saw(6, now: 1189) && patience.remaining(now: 1189) == 1)
     #expect(patience.remaining(now: 1190) == nil)
   }
-
-  @Test func `the broker's words become one short line`() {
-    #expect(MQTTText.line(" a\r\n\u{1b}[1m b \u{85} ") == "a [1m b")
-    #expect(MQTTText.line(String(repeating: "ä", count: 1000)).utf8.count <= 501)
-  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CMosquitto
 import Glibc
+import TargetKit
 
 /// What the broker and the library said through the library's callbacks.
 final class Told {
@@ -41,7 +42,7 @@ final class Told {
   }
 
   func complain(_ line: String) {
-    complaints.append(MQTTText.line(line, most: 300))
+    complaints.append(PrintableLine.of(line, most: 300))
     if complaints.count > 8 { complaints.removeFirst() }
   }
 
@@ -92,7 +93,7 @@ private enum Property {
       return ""
     }
     defer { free(value) }
-    return MQTTText.line(String(cString: value))
+    return PrintableLine.of(String(cString: value), most: 500)
   }
 
   static func number(_ identifier: mqtt5_property, in properties: OpaquePointer?) -> UInt32? {

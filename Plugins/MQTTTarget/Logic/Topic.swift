@@ -29,19 +29,4 @@ enum MQTTText {
         || scalar.value & 0xFFFE == 0xFFFE || scalar == "\u{FFFD}"
     }
   }
-
-  /// The broker's words as one printable line.
-  static func line(_ text: String, most: Int = 500) -> String {
-    var line = ""
-    for scalar in text.unicodeScalars {
-      let isSpace = scalar.properties.isWhitespace || scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-      if !isSpace {
-        line.unicodeScalars.append(scalar)
-      } else if !line.isEmpty, !line.hasSuffix(" ") {
-        line += " "
-      }
-      if line.utf8.count >= most { break }
-    }
-    return line.hasSuffix(" ") ? String(line.dropLast()) : line
-  }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MailSyntax
 import TargetKit
 
 /// What one mail says, before it is put into the form of a service.
@@ -25,8 +26,8 @@ struct Letter {
     isTest = delivery.isTest
     let name = Attachment.name(of: delivery)
     let written = try host.text("subject").flatMap { $0.isEmpty ? nil : $0 } ?? name
-    guard !MailAddress.hasControl(written) else {
-      throw MailServiceFault.renderedControlCharacter("subject").verdict
+    guard !FieldText.hasControl(written) else {
+      throw MailSettingFault.renderedControlCharacter("subject").verdict
     }
     subject = delivery.isTest ? "[Test] \(written)" : written
     text = try host.text("text").flatMap { $0.isEmpty ? nil : $0 } ?? "\(name), sent by \(delivery.pipelineName)."

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TargetKit
 
-/// What cannot be sent as it is, in the words that people read.
+/// What cannot be sent as it is, in the words that people read; what every mail can have wrong is `MailSettingFault`.
 enum MailServiceFault: Error, Equatable {
-  /// Each with the setting it is about.
-  case missing(String)
-  case controlCharacter(String)
-  case notAnAddress(String)
-  case severalInOne(String)
+  /// With the setting it is about.
   case addressNotASCII(String)
   case tooManyRecipients
   case endpointNotPlain
   case endpointInClear
   case keyMissing
   case keyUnusable
-  /// A rendered template gave this.
-  case renderedControlCharacter(String)
   case fileTooLarge(Service, name: String, bytes: UInt64)
   case mailTooLarge(Service, bytes: UInt64)
   /// With the ending of the file's name.
@@ -23,16 +17,8 @@ enum MailServiceFault: Error, Equatable {
 
   var message: String {
     switch self {
-    case .missing(let setting): "no \"\(setting)\" is set; add it to the settings"
-    case .controlCharacter(let setting):
-      "\"\(setting)\" holds a line break or another control character; take it out"
-    case .notAnAddress(let setting):
-      "\"\(setting)\" is no mail address: write name@example.org or Some Name <name@example.org>"
-    case .severalInOne(let setting):
-      "\"\(setting)\" holds several addresses in one text: write them as a list, [\"a@example.org\", \"b@example.org\"]"
     case .addressNotASCII(let setting):
-      "the address in \"\(setting)\" holds letters beyond ASCII, which no mail service takes: write the domain as xn--…, "
-        + "or use another address"
+      "an address in \"\(setting)\" holds letters beyond ASCII before its @, which no mail service takes: use another address"
     case .tooManyRecipients:
       "\"to\" holds more than \(MailServiceSettings.mostRecipients) addresses, which is the most that a mail may have; "
         + "use a mailing list or several pipelines"
@@ -45,9 +31,6 @@ enum MailServiceFault: Error, Equatable {
     case .keyUnusable:
       "the key in \"apiKey\" holds a space, a line break or another character that no key has; copy it from the service "
         + "again and store it with relay-host secret set"
-    case .renderedControlCharacter(let setting):
-      "the template in \"\(setting)\" gave a text with a line break or another control character for this artifact; "
-        + "mend the template"
     case .fileTooLarge(let service, let name, let bytes):
       "\(name) has \(Self.megabytes(bytes)) MB; \(service.name) takes mails of \(Self.megabytes(service.largestMail)) MB and "
         + "a file grows by a third in a mail, so \(Self.megabytes(service.largestFile)) MB is the most; "
@@ -65,8 +48,6 @@ enum MailServiceFault: Error, Equatable {
     switch self {
     case .fileTooLarge, .mailTooLarge: .refused(.tooLarge, message)
     case .endingNotSent: .refused(.content, message)
-    // What was rendered stays as it is, and the next artifact may be better.
-    case .renderedControlCharacter: .refused(.settings, message)
     case .keyMissing, .keyUnusable: .needsAttention(.credentials, message)
     default: .needsAttention(.settings, message)
     }

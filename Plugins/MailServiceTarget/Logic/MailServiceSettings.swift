@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
+import MailSyntax
 import TargetKit
 
 /// The settings that hold no template, read once when the target opens.
@@ -15,16 +16,16 @@ struct MailServiceSettings {
 
   init(host: Host) throws(Verdict) {
     guard let service = try host.text("service").flatMap({ Service(rawValue: $0) }) else {
-      throw MailServiceFault.missing("service").verdict
+      throw MailSettingFault.missing("service").verdict
     }
     self.service = service
     endpoint = try Self.endpoint(host.text("endpoint") ?? service.endpoint)
-    guard let sender = try host.text("from"), !sender.isEmpty else { throw MailServiceFault.missing("from").verdict }
-    from = try Self.address(sender, "from")
+    from = try MailAddress.one(host, "from")
+    guard !from.needsUTF8 else { throw MailServiceFault.addressNotASCII("from").verdict }
     to = try Self.recipients(host)
-    guard !to.isEmpty else { throw MailServiceFault.missing("to").verdict }
-    if let subject = try host.text("subject"), MailAddress.hasControl(subject) {
-      throw MailServiceFault.controlCharacter("subject").verdict
+    guard !to.isEmpty else { throw MailSettingFault.missing("to").verdict }
+    if let subject = try host.text("subject"), FieldText.hasControl(subject) {
+      throw MailSettingFault.controlCharacter("subject").verdict
     }
   }
 
@@ -53,33 +54,12 @@ struct MailServiceSettings {
   }
 
   private static func recipients(_ host: Host) throws(Verdict) -> [MailAddress] {
-    var count: UInt64?
-    do throws(Verdict) {
-      count = try host.count("to")
-    } catch {
-      // Something is set and it is no list.
+    guard let all = try MailAddress.all(host, "to", most: mostRecipients) else {
+      throw MailServiceFault.tooManyRecipients.verdict
     }
-    guard let count else {
-      guard let text = try host.text("to") else { return [] }
-      return [try address(text, "to")]
-    }
-    guard count <= mostRecipients else { throw MailServiceFault.tooManyRecipients.verdict }
-    var found: [MailAddress] = []
+    guard !all.contains(where: \.needsUTF8) else { throw MailServiceFault.addressNotASCII("to").verdict }
     var seen: Set<String> = []
-    for index in 0..<count {
-      guard let text = try host.text("to/\(index)") else { continue }
-      let address = try address(text, "to/\(index)")
-      // SendGrid refuses a mail that names a mailbox twice.
-      if seen.insert(address.mailbox.lowercased()).inserted { found.append(address) }
-    }
-    return found
-  }
-
-  private static func address(_ text: String, _ setting: String) throws(Verdict) -> MailAddress {
-    do throws(MailServiceFault) {
-      return try MailAddress(text, setting: setting)
-    } catch {
-      throw error.verdict
-    }
+    // SendGrid refuses a mail that names a mailbox twice.
+    return all.filter { seen.insert($0.mailbox.lowercased()).inserted }
   }
 }

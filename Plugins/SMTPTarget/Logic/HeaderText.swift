@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
+import MailSyntax
 
 /// Text in header fields, in 7 bits: as it is where that is possible, else as encoded words (RFC 2047).
 enum HeaderText {
   /// Longest line with an encoded word, in characters.
   static let longestLine = 76
-
-  /// Whether a text holds what must never get into a header field or a command.
-  static func hasControl(_ text: String) -> Bool {
-    text.unicodeScalars.contains {
-      $0.value < 0x20 || (0x7f...0x9f).contains($0.value) || $0.value == 0x2028 || $0.value == 0x2029
-    }
-  }
 
   /// The value of a field such as Subject, whose name takes up `column` characters.
   static func unstructured(_ text: String, at column: Int) -> String {
@@ -70,5 +64,13 @@ enum HeaderText {
       true
     default: "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte)
     }
+  }
+}
+
+extension MailAddress {
+  /// As it stands in a header field that has `column` characters already; may fold over lines.
+  func headerText(at column: Int) -> String {
+    guard let name else { return mailbox }
+    return "\(HeaderText.phrase(name, at: column)) <\(mailbox)>"
   }
 }

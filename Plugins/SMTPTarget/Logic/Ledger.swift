@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import MailSyntax
 import TargetKit
 
 /// Who has a mail already and who will never take it: kept with the delivery, so that a repeat goes to the others alone.

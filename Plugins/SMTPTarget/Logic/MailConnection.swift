@@ -2,6 +2,7 @@
 import CCurl
 import CurlTransport
 import Glibc
+import MailSyntax
 import TargetKit
 
 /// libcurl's handle; the connection that it keeps open serves the next mail.

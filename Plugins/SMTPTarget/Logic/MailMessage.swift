@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
+import MailSyntax
 import TargetKit
 
 /// A mail with one attachment, as bytes that are the same at each attempt: what stands before the file, the file in base64, what

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
+import TargetKit
 
 /// One reply of a server (RFC 5321, section 4.2), with the enhanced status code (RFC 3463) where it has one.
 struct Reply: Equatable {
@@ -23,7 +24,7 @@ struct Reply: Equatable {
     self.code = code
     var texts: [String] = []
     for line in lines {
-      let text = ReceiverText.printable(line, most: Self.longest)
+      let text = PrintableLine.of(line, most: Self.longest)
       let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
       if let first = words.first, Self.isEnhanced(first) {
         enhanced = enhanced ?? String(first)
@@ -32,7 +33,7 @@ struct Reply: Equatable {
         texts.append(text)
       }
     }
-    text = ReceiverText.printable(Array(texts.filter { !$0.isEmpty }.joined(separator: " ").utf8), most: Self.longest)
+    text = PrintableLine.of(texts.filter { !$0.isEmpty }.joined(separator: " "), most: Self.longest)
   }
 
   var isPositive: Bool { (200...299).contains(code) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 import CurlTransport
+import MailSyntax
 import TargetKit
 
 /// The settings that hold no template, read once when the target opens.
@@ -30,21 +31,20 @@ struct SMTPSettings {
   var bcc: [MailAddress]
 
   init(host: Host) throws(Verdict) {
-    guard let name = try host.text("host"), !name.isEmpty else { throw SMTPFault.missing("host").verdict }
+    guard let name = try host.text("host"), !name.isEmpty else { throw MailSettingFault.missing("host").verdict }
     self.host = try Self.serverName(name)
     security = try host.text("security").flatMap { Security(rawValue: $0) } ?? .starttls
     port = try host.integer("port") ?? security.defaultPort
     tls = try TLSFiles(host: host)
     username = try Self.username(host, security)
-    guard let sender = try host.text("from"), !sender.isEmpty else { throw SMTPFault.missing("from").verdict }
-    from = try Self.address(sender, "from")
+    from = try MailAddress.one(host, "from")
     to = try Self.addresses(host, "to")
     cc = try Self.addresses(host, "cc")
     bcc = try Self.addresses(host, "bcc")
-    guard !to.isEmpty else { throw SMTPFault.missing("to").verdict }
+    guard !to.isEmpty else { throw MailSettingFault.missing("to").verdict }
     guard to.count + cc.count + bcc.count <= Self.mostRecipients else { throw SMTPFault.tooManyRecipients.verdict }
-    if let subject = try host.text("subject"), HeaderText.hasControl(subject) {
-      throw SMTPFault.controlCharacter("subject").verdict
+    if let subject = try host.text("subject"), FieldText.hasControl(subject) {
+      throw MailSettingFault.controlCharacter("subject").verdict
     }
   }
 
@@ -73,14 +73,14 @@ struct SMTPSettings {
     let username = try host.text("username").flatMap { $0.isEmpty ? nil : $0 }
     guard try (username != nil) == (password(host) != nil) else { throw SMTPFault.loginIncomplete.verdict }
     guard let username else { return nil }
-    guard !HeaderText.hasControl(username) else { throw SMTPFault.controlCharacter("username").verdict }
+    guard !FieldText.hasControl(username) else { throw MailSettingFault.controlCharacter("username").verdict }
     if security == .none, try host.flag("allowPasswordInClear") != true { throw SMTPFault.passwordInClear.verdict }
     return username
   }
 
   /// A name or address as it stands in a URL.
   private static func serverName(_ name: String) throws(Verdict) -> String {
-    guard !HeaderText.hasControl(name) else { throw SMTPFault.controlCharacter("host").verdict }
+    guard !FieldText.hasControl(name) else { throw MailSettingFault.controlCharacter("host").verdict }
     let isAddress = name.utf8.count { $0 == UInt8(ascii: ":") } >= 2
     var host = isAddress && !name.hasPrefix("[") ? "[\(name)]" : name
     if !name.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -98,32 +98,10 @@ struct SMTPSettings {
   }
 
   private static func addresses(_ host: Host, _ setting: String) throws(Verdict) -> [MailAddress] {
-    var count: UInt64?
-    var isList = true
-    do throws(Verdict) {
-      count = try host.count(setting)
-    } catch {
-      // Something is set and it is no list.
-      isList = false
-    }
-    guard isList, let count else {
-      guard let text = try host.text(setting) else { return [] }
-      return [try address(text, setting)]
-    }
-    guard count <= mostRecipients else { throw SMTPFault.tooManyRecipients.verdict }
-    var found: [MailAddress] = []
-    for index in 0..<count {
-      let place = "\(setting)/\(index)"
-      if let text = try host.text(place) { found.append(try address(text, place)) }
+    guard let found = try MailAddress.all(host, setting, most: mostRecipients) else {
+      throw SMTPFault.tooManyRecipients.verdict
     }
     return found
-  }
-
-  private static func address(_ text: String, _ setting: String) throws(Verdict) -> MailAddress {
-    guard !HeaderText.hasControl(text) else { throw SMTPFault.controlCharacter(setting).verdict }
-    if let address = MailAddress(text) { return address }
-    let isList = text.count { $0 == "@" } > 1 && text.contains { $0 == "," || $0 == ";" }
-    throw (isList ? SMTPFault.severalInOne(setting) : SMTPFault.notAnAddress(setting)).verdict
   }
 }
 
@@ -142,7 +120,7 @@ struct Letter {
     to = settings.to
     cc = settings.cc
     let written = try host.text("subject").flatMap { $0.isEmpty ? nil : $0 } ?? delivery.fileName
-    guard !HeaderText.hasControl(written) else { throw SMTPFault.renderedControlCharacter("subject").verdict }
+    guard !FieldText.hasControl(written) else { throw MailSettingFault.renderedControlCharacter("subject").verdict }
     subject = delivery.isTest ? "[Test] \(written)" : written
     text = try host.text("text").flatMap { $0.isEmpty ? nil : $0 }
   }

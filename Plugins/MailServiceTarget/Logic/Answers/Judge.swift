@@ -96,9 +96,9 @@ struct Judge {
   /// "Resend answered 422 (invalid_attachment): the attachment is empty"
   private func words(_ answer: Answer, _ said: ServiceAnswer) -> String {
     var words = "\(service.name) answered \(answer.status)"
-    if let code = said.code { words += " (\(ReceiverText.printable(Array(code.utf8), most: 100)))" }
+    if let code = said.code { words += " (\(PrintableLine.of(code, most: 100)))" }
     if (300...399).contains(answer.status), let location = answer.head.location {
-      words += ": it moved to \(ReceiverText.printable(Array(location.utf8), most: 500))"
+      words += ": it moved to \(PrintableLine.of(location, most: 500))"
     }
     return said.message.isEmpty ? words : "\(words): \(said.message)"
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import RelayJSON
+import TargetKit
 
 /// What a service said, read from its answer.
 struct ServiceAnswer: Equatable {
@@ -55,5 +56,5 @@ struct ServiceAnswer: Equatable {
     isOwn = true
   }
 
-  private static func line(_ text: String) -> String { ReceiverText.printable(Array(text.utf8), most: 1000) }
+  private static func line(_ text: String) -> String { PrintableLine.of(text, most: 1000) }
 }

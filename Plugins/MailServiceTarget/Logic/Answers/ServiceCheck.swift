@@ -35,7 +35,7 @@ struct ServiceCheck {
       }
       return good(answer, "it may send mail")
     case .postmark:
-      let server = node["Name"]?.string.map { ReceiverText.printable(Array($0.utf8), most: 200) } ?? "?"
+      let server = node["Name"]?.string.map { PrintableLine.of($0, most: 200) } ?? "?"
       guard node["DeliveryType"]?.string != "Sandbox" else {
         return good(answer, "its server \(server) is a sandbox, which takes mails and delivers none")
       }

@@ -3,12 +3,12 @@ import CCurl
 import Glibc
 
 /// Names of domains as protocols carry them.
-enum DomainName {
+package enum DomainName {
   /// Longest name (RFC 5321, section 4.5.3.1), in bytes.
   private static let longest = 255
 
   /// A name in ASCII and lower case, internationalized ones in punycode; nil if it is none.
-  static func ascii(_ name: String) -> String? {
+  package static func ascii(_ name: String) -> String? {
     guard !name.isEmpty, name.utf8.count <= longest, !name.utf8.contains(where: { "[]:%/?#@".utf8.contains($0) }) else {
       return nil
     }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One mailbox, with the name that people see.
-struct MailAddress: Equatable {
+package struct MailAddress: Equatable {
   /// Longest local part (RFC 5321, section 4.5.3.1), in bytes.
   private static let longestLocal = 64
-  /// Longest name, in bytes.
-  private static let longestName = 300
+  /// Longest name, in bytes: what the strictest of mail services, Postmark, takes.
+  private static let longestName = 255
 
-  var name: String?
-  var local: String
+  package private(set) var name: String?
+  package private(set) var local: String
   /// In ASCII, lower case.
-  var domain: String
+  package private(set) var domain: String
 
   /// What servers are told.
-  var mailbox: String { "\(local)@\(domain)" }
+  package var mailbox: String { "\(local)@\(domain)" }
 
   /// Such a mailbox needs a server that offers SMTPUTF8.
-  var needsUTF8: Bool { !local.utf8.allSatisfy { $0 < 0x80 } }
+  package var needsUTF8: Bool { !local.utf8.allSatisfy { $0 < 0x80 } }
 
   /// Reads `a@b` or `Name <a@b>`; nil for anything else, several addresses and quoted local parts included.
-  init?(_ text: String) {
-    guard !HeaderText.hasControl(text) else { return nil }
+  package init?(_ text: String) {
+    guard !FieldText.hasControl(text) else { return nil }
     var text = Substring(text).trimmingSpaces
     if text.hasSuffix(">") {
       guard let open = text.lastIndex(of: "<") else { return nil }
@@ -40,7 +40,7 @@ struct MailAddress: Equatable {
   /// A name without its quotes; nil if it cannot be one.
   private static func name(_ text: Substring) -> String? {
     guard text.utf8.count <= longestName else { return nil }
-    guard text.hasPrefix("\"") else { return text.contains { "\"<>".contains($0) } ? nil : String(text) }
+    guard text.hasPrefix("\"") else { return text.contains { "\"<>@".contains($0) } ? nil : String(text) }
     guard text.count >= 2, text.hasSuffix("\"") else { return nil }
     var name = ""
     var isEscaped = false
@@ -63,12 +63,6 @@ struct MailAddress: Equatable {
     default:
       scalar.value >= 0xa0 ? !scalar.properties.isWhitespace : "!#$%&'*+-/=?^_`{|}~.".unicodeScalars.contains(scalar)
     }
-  }
-
-  /// As it stands in a header field that has `column` characters already; may fold over lines.
-  func headerText(at column: Int) -> String {
-    guard let name else { return mailbox }
-    return "\(HeaderText.phrase(name, at: column)) <\(mailbox)>"
   }
 }
 
