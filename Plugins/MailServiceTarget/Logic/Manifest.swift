@@ -31,7 +31,7 @@ enum MailServiceManifest {
           "from": {
             "type": "string", "minLength": 1, "title": "Sender",
             "description": "An address that the service has verified, with or without a name.",
-            "examples": ["Relay Host <relay@example.org>"]
+            "examples": ["Relay Host <relay@example.org>"], "x-relay-sender": true
           },
           "to": {
             "type": ["string", "array"], "title": "Recipients", "items": {"type": "string", "minLength": 1},

@@ -44,7 +44,7 @@ enum SMTPManifest {
           "from": {
             "type": "string", "minLength": 1, "title": "Sender",
             "description": "The address that the mail comes from, with or without a name.",
-            "examples": ["Relay Host <relay@example.org>"]
+            "examples": ["Relay Host <relay@example.org>"], "x-relay-sender": true
           },
           "to": {
             "type": ["string", "array"], "title": "Recipients", "items": {"type": "string", "minLength": 1},

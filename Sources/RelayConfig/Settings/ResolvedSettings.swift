@@ -61,6 +61,8 @@ package struct ResolvedSettings: Equatable, Sendable {
   package var secrets: [SecretReference] = []
   /// What the target may open; only what a person typed.
   package var access: [AccessPath] = []
+  /// The domain of the address that mail comes from, in lower case; nil where the target sends none, or it isn't in ASCII.
+  package var senderDomain: String?
   /// All of it as compact JSON, secrets as references, templates as written.
   package var json: [UInt8] = Array("{}".utf8)
 

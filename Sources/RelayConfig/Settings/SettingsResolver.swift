@@ -109,6 +109,7 @@ struct SettingsResolver {
   private mutating func text(
     _ text: String, _ node: JSONNode, _ schema: JSONSchema, _ path: String, _ isTyped: Bool
   ) -> JSONNode {
+    if schema.isSender { result.senderDomain = Self.domain(ofSender: text) }
     // A schema's default opens nothing: it is passed on as the text that it is.
     guard let mark = schema.access, isTyped, !text.isEmpty, !text.utf8.contains(0) else {
       result.entries.append(.init(path: path, value: .text(text)))
@@ -126,6 +127,13 @@ struct SettingsResolver {
     result.access.append(AccessPath(path: absolute, resolved: resolved, mode: mark))
     result.entries.append(.init(path: path, value: .text(absolute)))
     return JSONNode(.string(absolute))
+  }
+
+  /// Of `a@b` and `Name <a@b>`.
+  private static func domain(ofSender text: String) -> String? {
+    guard let at = text.lastIndex(of: "@") else { return nil }
+    let domain = text[text.index(after: at)...].prefix { $0 != ">" && $0 != " " }.lowercased()
+    return Names.isDomain(domain) ? domain : nil
   }
 
   /// A templated path opens the folder before its first expression, whatever comes out of the expressions later.

@@ -83,8 +83,8 @@ extension DeliveryEngine {
       let fields = DeliveryFields(
         length: 0, sha256: part.sha256.bytes, fileName: Self.testName, mediaType: "text/plain", contentEncoding: nil,
         pipelineID: id, pipelineName: runtime.configuration.name, artifactID: artifact,
-        deliveryID: Identifier.random().description, messageID: "<\(artifact)@relay-host.invalid>", partIndex: 1,
-        partCount: 1, attempt: 1, flags: RELAY_IS_TEST, createdUnixMilliseconds: now.milliseconds,
+        deliveryID: Identifier.random().description, messageID: "<\(artifact)@\(runtime.configuration.messageDomain)>",
+        partIndex: 1, partCount: 1, attempt: 1, flags: RELAY_IS_TEST, createdUnixMilliseconds: now.milliseconds,
         firstAttemptUnixMilliseconds: now.milliseconds, attributes: [])
       lastTestNumber += 1
       take(off: runtime, lastTestNumber, part, fields, entries, isTest: true)

@@ -65,6 +65,7 @@ private struct SchemaParser {
         node.string.flatMap(JSONSchema.AccessMark.init), member, pointer, #""read", "write" or "replace""#)
     case "x-relay-url":
       schema.urlSchemes = check(texts(node).flatMap { $0.isEmpty ? nil : $0 }, member, pointer, "a list of schemes")
+    case "x-relay-sender": schema.isSender = check(node.bool, member, pointer, "true or false") == true
     case "$schema", "$comment": break
     default:
       problems.append(SchemaProblem(.unsupportedKeyword(member.name), pointer: pointer, range: member.nameRange))

@@ -66,6 +66,8 @@ package struct JSONSchema: Equatable, Sendable {
   package var access: AccessMark?
   /// The text is an address with one of these before `://`, and a host behind it.
   package var urlSchemes: [String]?
+  /// The text is the address that mail comes from, with or without a name.
+  package var isSender = false
   /// The schema as it was read.
   package var source = JSONNode(.object([]))
 
