@@ -146,6 +146,7 @@ package actor DeliveryEngine {
     guard !runtime.isRetired else { return }
     runtime.isRetired = true
     answerTests(runtime, "The pipeline has left the configuration.")
+    answerLoadWaiters(runtime)
     runtime.machine.forgetTimer()
     for purpose in ["next", "load"] { loop.setTimer(TimerKey("pipeline \(runtime.id)", purpose), at: nil) }
     feed(runtime, .stopping)
@@ -191,7 +192,7 @@ package actor DeliveryEngine {
   }
 
   func finishIfIdle(_ runtime: PipelineRuntime) {
-    guard !runtime.machine.isBusy, runtime.worker == nil else { return }
+    guard !runtime.machine.isBusy, runtime.worker == nil, runtime.checksUnderWay == 0 else { return }
     if runtime.isRetired, runtimes[runtime.id] === runtime {
       runtimes[runtime.id] = nil
       let waiting = runtime.whenIdle

@@ -11,10 +11,15 @@ package struct TargetCheck: Sendable {
 
   private let host: WorkerHost
   private let surroundings: WorkerSurroundings
+  private let requests: Requests
 
-  package init(host: WorkerHost, surroundings: WorkerSurroundings) {
+  /// Answers what the target asks during its check; called on the loop's thread, and so must be the answer.
+  package typealias Requests = @Sendable (WorkerMessage, @escaping @Sendable (TargetAnswer) -> Void) -> Void
+
+  package init(host: WorkerHost, surroundings: WorkerSurroundings, requests: @escaping Requests) {
     self.host = host
     self.surroundings = surroundings
+    self.requests = requests
   }
 
   /// What the target is let into for its check. Blocking: not for the loop's thread.
@@ -35,7 +40,8 @@ package struct TargetCheck: Sendable {
     let cancel: (read: Descriptor, write: Descriptor)
     do { cancel = try UnixSocket.pipe() } catch { return then(DeliveryVerdict(.retry, message: error.message)) }
     let settings = pipeline.load.settings
-    let worker = ThrowawayWorker(host: host, usesRuntime: target.isShipped, patience: Self.patience)
+    var worker = ThrowawayWorker(host: host, usesRuntime: target.isShipped, patience: Self.patience)
+    worker.requests = requests
     let opened = access.frames.map { ThrowawayWorker.Message(message: $0.message, descriptors: $0.descriptors) }
     worker.ask(
       opened + [

@@ -22,7 +22,7 @@ enum CheckCommand {
       if arguments.has("--online"), let configuration, let secrets {
         for pipeline in configuration.pipelines {
           guard let target = catalogue[pipeline.load.targetID] else { continue }
-          answers[pipeline.id] = workshop.check(pipeline, target, secrets)
+          answers[pipeline.id] = workshop.check(pipeline, target, secrets, stateFolder: configuration.state)
         }
       }
       let isValid = configuration != nil && !problems.contains { $0.severity == .error }

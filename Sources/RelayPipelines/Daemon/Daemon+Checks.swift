@@ -29,7 +29,10 @@ extension Daemon {
 
   private func check(_ pipeline: PipelineConfiguration, _ target: UsableTarget) {
     let (secrets, loop) = (secrets, loop)
-    let check = TargetCheck(host: host, surroundings: layout.surroundings(configuration, filter))
+    let (engine, id) = (engine, pipeline.id)
+    let check = TargetCheck(host: host, surroundings: layout.surroundings(configuration, filter)) { message, then in
+      engine.assumeIsolated { $0.answerCheck(of: id, message, then: then) }
+    }
     threads.run { [weak self] in
       var values: [SecretEntry] = []
       do throws(SecretProblem) {

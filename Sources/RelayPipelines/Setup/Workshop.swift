@@ -12,6 +12,7 @@ package final class Workshop: Sendable {
   private let discovery: TargetDiscovery
   private let layout: ProgramLayout
   private let store: String
+  private let threads: WorkThreads
   private let surroundings: WorkerSurroundings
 
   /// - Parameter file: says whom workers are and whether they must be confined.
@@ -23,7 +24,7 @@ package final class Workshop: Sendable {
       // Workers that run as somebody else load from it.
       if let user = surroundings.identity?.user { try Directory(store).descriptor.give(toUser: user) }
       loop = try EventLoop()
-      let threads = try WorkThreads("targets", count: 1)
+      threads = try WorkThreads("targets", count: 1)
       host = WorkerHost(loop: loop, launcher: layout.launcher)
       discovery = TargetDiscovery(
         host: host, threads: threads, store: store, hostVersion: UseCases.version,
@@ -81,9 +82,9 @@ package final class Workshop: Sendable {
     return reply
   }
 
-  /// Asks a pipeline's destination; nil when its target can't check.
+  /// Asks a pipeline's destination; nil when its target can't check. What the target saves meanwhile is forgotten afterwards.
   package func check(
-    _ pipeline: PipelineConfiguration, _ target: UsableTarget, _ secrets: SecretKeeper
+    _ pipeline: PipelineConfiguration, _ target: UsableTarget, _ secrets: SecretKeeper, stateFolder: String
   ) -> DeliveryVerdict? {
     var values: [SecretEntry] = []
     do throws(SecretProblem) {
@@ -94,7 +95,14 @@ package final class Workshop: Sendable {
       return DeliveryVerdict(.needsAttention, message: error.message)
     }
     let answer = Reply<DeliveryVerdict?>()
-    let check = TargetCheck(host: host, surroundings: surroundings)
+    let saved = BorrowedState(of: pipeline.id, inStateFolder: stateFolder, workplace: store)
+    let (threads, loop) = (threads, loop)
+    let check = TargetCheck(host: host, surroundings: surroundings) { message, then in
+      threads.run {
+        guard let answer = saved.answer(message) else { return }
+        loop.post { then(answer) }
+      }
+    }
     let (entries, opened) = (values, check.access(for: pipeline, target))
     loop.post { check.run(pipeline, target, opened, secrets: entries) { answer.set($0) } }
     guard var verdict = answer.wait() else { return nil }
