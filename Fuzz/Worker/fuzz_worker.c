@@ -59,8 +59,9 @@ bool files_confine(const char **call, int *error) {
 }
 int files_level(void) { return 0; }
 int calls_print(int landlock) { return landlock; }
-bool calls_confine(pid_t self, int landlock, relay_text made, const char **call, int *error) {
-  for (uint64_t index = 0; index < made.length; index++) touched += (uint8_t)made.bytes[index];
+bool calls_confine(pid_t self, int landlock, relay_text handed, int *listener, const char **call, int *error) {
+  for (uint64_t index = 0; index < handed.length; index++) touched += (uint8_t)handed.bytes[index];
+  *listener = -1;
   (void)self;
   (void)landlock;
   (void)call;

@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -157,6 +159,24 @@ int relay_landlock_level(void) { return (int)syscall(444, NULL, 0, 1u); }
 int relay_has_seccomp_filter(void) {
   /* With no filter at all to load it asks for one: EFAULT says that it would have taken one. */
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == -1 && errno == EFAULT;
+}
+
+int relay_deny_call(int listener, int error, int *number) {
+  /* Asked first: the call after it would wait. */
+  struct pollfd ready = {listener, POLLIN, 0};
+  if (poll(&ready, 1, 0) < 1 || (ready.revents & POLLIN) == 0) return 0;
+  /* A kernel that knows more of it writes more. */
+  union {
+    struct seccomp_notif told;
+    char room[512];
+  } asked;
+  memset(&asked, 0, sizeof asked);
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked.told) != 0) return errno == ENOENT || errno == EINTR ? 0 : -1;
+  *number = asked.told.data.nr;
+  struct seccomp_notif_resp reply = {.id = asked.told.id, .error = -error};
+  /* Whoever called may be gone by now. */
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
+  return 1;
 }
 
 int relay_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }

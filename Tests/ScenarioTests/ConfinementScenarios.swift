@@ -75,6 +75,57 @@ private struct Besieged {
     let besieged = try Besieged(program: SurroundedProgram.asNobody(), owner: "65534:65534")
     #expect(try besieged.report() == Besieged.nothing)
     #expect(try besieged.isUnharmed)
+    #expect(besieged.host.log.contains("(execve), which no target may"))
+  }
+
+  @Test func `is told of in the log, call by call, but not of what libraries try in passing`() throws {
+    let besieged = try Besieged()
+    let host = besieged.host
+    #expect(try besieged.report() == Besieged.nothing)
+    host.stop()
+    let told = [
+      "execve", "execveat", "clone", "ptrace", "process_vm_readv", "kill", "tgkill", "tkill", "pidfd_open", "prlimit64",
+      "setsid", "prctl", "setuid", "fchmodat2", "fchownat", "setxattr", "utimensat", "listen", "accept", "socket",
+      "socketpair", "fcntl", "ioctl", "init_module", "finit_module", "mount", "umount2", "unshare", "setns", "bpf",
+      "perf_event_open", "reboot", "shmget", "mq_open",
+    ]
+    for call in told {
+      #expect(host.log.components("(\(call)), which no target may; it was denied.") == 1, "\(call)")
+    }
+    #expect(host.log.contains("The target tried to start a program (execve), which"), "\(host.log)")
+    #expect(host.log.contains("The target was denied prctl "), "\(host.log)")
+    for call in ["keyctl", "inotify_init1", "getxattr", "io_uring_setup"] {
+      #expect(!host.log.contains("(\(call))"), "\(call)")
+    }
+    let lines = host.log.split(separator: "\n").filter { $0.contains("which no target may") }
+    #expect(lines.allSatisfy { $0.contains("pipeline=intruder") && $0.contains("level=warning") })
+  }
+
+  @Test func `without pause waits for its answers, and others don't wait for it`() throws {
+    let besieged = try Besieged(mode: "flood")
+    let host = besieged.host
+    try host.start()
+    try host.submit("intruder", "x")
+    #expect(eventually { host.log.contains("(setsid), which no target may") }, "\(host.log)")
+    try host.submit("other", "fine", name: "fine.txt")
+    #expect(eventually { host.text(of: "out/fine.txt") == "fine" })
+    #expect(eventually(within: 60) { host.deliveriesOnDisk("intruder").count == 1 }, "\(host.log)")
+    #expect(host.deliveriesOnDisk("intruder").first?["message"]?.string == Besieged.nothing)
+    host.stop()
+    #expect(host.log.components("(setsid), which no target may") == 1)
+    #expect(host.log.contains("The target was denied setsid 260 times in all."), "\(host.log)")
+  }
+
+  @Test func `can't speak for its worker`() throws {
+    let besieged = try Besieged(mode: "forge")
+    #expect(try besieged.report().contains("broke the protocol"))
+    #expect(besieged.host.deliveriesOnDisk("intruder").first?["verdict"]?.string == "none")
+  }
+
+  @Test func `and tries nothing isn't told of`() throws {
+    let besieged = try Besieged(mode: "needs")
+    #expect(try besieged.report() == Besieged.nothing)
+    #expect(!besieged.host.log.contains("denied"), "\(besieged.host.log)")
   }
 
   @Test(arguments: 1...7)
@@ -89,6 +140,8 @@ private struct Besieged {
       #expect(report.contains("FAILS move between folders") == (level < 2), "\(report)")
     }
     #expect(try besieged.isUnharmed)
+    // Somebody listens there already: who makes the kernel seem older. So all is denied without a word.
+    #expect(!besieged.host.log.contains("which no target may"))
     #expect(try besieged.host.run("status", "--json").json?["confinement"]?["landlock"]?.integer == Int64(level))
   }
 

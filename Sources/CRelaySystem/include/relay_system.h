@@ -42,6 +42,8 @@ int relay_open_path(const char *path);
 /* The kernel's level of Landlock (landlock_create_ruleset(2)), below 1 for none. */
 int relay_landlock_level(void);
 int relay_has_seccomp_filter(void);
+/* Answers the next system call that waits at a listener (seccomp_unotify(2)) with an error; 1 and its number, 0 when none waits. */
+int relay_deny_call(int listener, int error, int *number);
 
 /* What loses its parent becomes a child of this process, not of the first one. */
 int relay_adopt_orphans(void);

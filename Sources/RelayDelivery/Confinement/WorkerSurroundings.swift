@@ -10,8 +10,8 @@ package struct WorkerSurroundings: Sendable {
   package var protected: ProtectedPaths
   /// The folder with the Swift runtime that the shipped targets need; nil where their own headers name it.
   package var runtimeFolder: String?
-  /// The filters of system calls, made beforehand; empty where every worker makes its own.
-  package var filter: [UInt8] = []
+  /// The filters of system calls, made beforehand.
+  package var filter = CallFilter()
 
   package init(
     policy: ConfinementPolicy, identity: WorkerIdentity?, protected: ProtectedPaths, runtimeFolder: String?
@@ -31,7 +31,7 @@ package struct WorkerSurroundings: Sendable {
     return WorkerConfinement(
       required: policy.mode(isShipped: isShipped) == .required ? KernelConfinement.Piece.allCases : [],
       identity: identity, paths: paths.map { .init($0) } + [.init(SystemPaths.sink, .write)],
-      filter: filter)
+      filter: filter.programs)
   }
 
   /// What a new worker of a pipeline is let into. Blocking, on folders that may be anywhere.

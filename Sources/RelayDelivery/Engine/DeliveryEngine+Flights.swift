@@ -219,6 +219,9 @@ extension DeliveryEngine {
     guard let runtime = runtimes[id], let worker = runtime.worker, worker.token == token else { return }
     switch event {
     case .line(let text): services.log.log(LogEntry(.info, services.blank(text), ["pipeline": id, "from": "target"]))
+    case .denied(let call, let times):
+      let names = surroundings?.filter.names ?? [:]
+      log(.warning, DeniedCall(call, times: times, names: names).words, runtime)
     case .ended(let end, let problem): workerEnded(runtime, end, problem)
     case .frame(let frame): take(frame, runtime)
     }
@@ -226,8 +229,8 @@ extension DeliveryEngine {
 
   private func take(_ frame: WorkerFrame, _ runtime: PipelineRuntime) {
     switch frame.message {
-    case .hello, .manifest, .described: break
-    case .loaded(_, _, _, let confined): tellUnconfined(runtime, confined)
+    case .hello, .loaded, .manifest, .described: break
+    case .confined(let confined, _): tellUnconfined(runtime, confined)
     case .loadFailed(_, let text):
       endFlight(
         runtime,

@@ -12,14 +12,19 @@ package struct TargetCheck: Sendable {
   private let host: WorkerHost
   private let surroundings: WorkerSurroundings
   private let requests: Requests
+  private let log: any LogSink
 
   /// Answers what the target asks during its check; called on the loop's thread, and so must be the answer.
   package typealias Requests = @Sendable (WorkerMessage, @escaping @Sendable (TargetAnswer) -> Void) -> Void
 
-  package init(host: WorkerHost, surroundings: WorkerSurroundings, requests: @escaping Requests) {
+  /// - Parameter log: told what the target tries and may not.
+  package init(
+    host: WorkerHost, surroundings: WorkerSurroundings, log: any LogSink, requests: @escaping Requests
+  ) {
     self.host = host
     self.surroundings = surroundings
     self.requests = requests
+    self.log = log
   }
 
   /// What the target is let into for its check. Blocking: not for the loop's thread.
@@ -42,6 +47,10 @@ package struct TargetCheck: Sendable {
     let settings = pipeline.load.settings
     var worker = ThrowawayWorker(host: host, usesRuntime: target.isShipped, patience: Self.patience)
     worker.requests = requests
+    worker.denied = { [log, names = surroundings.filter.names] call, times in
+      let denied = DeniedCall(call, times: times, names: names)
+      log.log(LogEntry(.warning, denied.words, ["pipeline": pipeline.id, "during": "check"]))
+    }
     let opened = access.frames.map { ThrowawayWorker.Message(message: $0.message, descriptors: $0.descriptors) }
     worker.ask(
       opened + [
@@ -66,13 +75,13 @@ package struct TargetCheck: Sendable {
   /// nil waits for more; an answer of nil says that the target can't check.
   private static let answer: @Sendable (inout Progress, WorkerEvent) -> DeliveryVerdict?? = { progress, event in
     switch event {
-    case .line: return .none
+    case .line, .denied: return .none
     case .ended(let end, let problem):
       let words = problem.map { "broke the protocol of its worker: \($0)" } ?? end.words
       return DeliveryVerdict(.none, message: "The target \(words).")
     case .frame(let frame):
       switch frame.message {
-      case .loaded(_, let offersCheck, _, _):
+      case .loaded(_, let offersCheck, _):
         progress.hasCheck = offersCheck
         return .none
       case .loadFailed(_, let text):

@@ -10,19 +10,26 @@ struct TargetDescriber: Sendable {
   let host: WorkerHost
   /// What a target that only says what it is may touch.
   var surroundings: WorkerSurroundings
+  /// Told what a target tries and may not.
+  let log: any LogSink
 
   struct Reason: Error, Equatable, Sendable {
     var text: String
   }
 
-  /// - Parameter then: called once on the loop's thread with the manifest's bytes or a reason for people.
+  /// - Parameters:
+  ///   - file: what it was copied from.
+  ///   - then: called once on the loop's thread with the manifest's bytes or a reason for people.
   func describe(
-    _ copy: String, usesRuntime: Bool, then: @escaping @Sendable (Result<[UInt8], Reason>) -> Void
+    _ copy: String, of file: String, usesRuntime: Bool, then: @escaping @Sendable (Result<[UInt8], Reason>) -> Void
   ) {
     if let refusal = surroundings.policy.refusal(isShipped: usesRuntime) {
       return then(.failure(Reason(text: refusal)))
     }
-    let worker = ThrowawayWorker(host: host, usesRuntime: usesRuntime, patience: Self.patience)
+    var worker = ThrowawayWorker(host: host, usesRuntime: usesRuntime, patience: Self.patience)
+    worker.denied = { [log, names = surroundings.filter.names] call, times in
+      log.log(LogEntry(.warning, DeniedCall(call, times: times, names: names).words, ["file": file]))
+    }
     let confinement = surroundings.confinement(copy: copy, isShipped: usesRuntime)
     worker.ask(
       [
@@ -38,7 +45,7 @@ struct TargetDescriber: Sendable {
       .failure(Reason(text: PrintableText.cleaned(text)))
     }
     switch event {
-    case .line: return nil
+    case .line, .denied: return nil
     case .ended(let end, let problem):
       return failure("It died while loading or describing itself: \(problem ?? end.words).")
     case .frame(let frame):

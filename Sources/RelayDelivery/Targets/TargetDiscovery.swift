@@ -47,12 +47,15 @@ package actor TargetDiscovery {
   private var watch: FolderWatch?
   package private(set) var catalogue = TargetCatalogue()
 
-  /// - Parameter store: the folder for the copies that workers load.
+  /// - Parameters:
+  ///   - store: the folder for the copies that workers load.
+  ///   - log: told what a target tries and may not while it says what it is.
   package init(
-    host: WorkerHost, threads: WorkThreads, store: String, hostVersion: String, surroundings: WorkerSurroundings
+    host: WorkerHost, threads: WorkThreads, store: String, hostVersion: String, surroundings: WorkerSurroundings,
+    log: any LogSink
   ) {
     loop = host.loop
-    describer = TargetDescriber(host: host, surroundings: surroundings)
+    describer = TargetDescriber(host: host, surroundings: surroundings, log: log)
     self.threads = threads
     scanner = TargetScanner(store: store)
     self.hostVersion = hostVersion
@@ -150,7 +153,7 @@ package actor TargetDiscovery {
     describing = Set(files.map(\.file))
     watchDescribing()
     for next in files {
-      describer.describe(next.copy, usesRuntime: isShipped(next.file)) { [weak self] result in
+      describer.describe(next.copy, of: next.file, usesRuntime: isShipped(next.file)) { [weak self] result in
         self?.assumeIsolated { me in
           let state = me.state(of: result, next.file, next.copy, next.sha256)
           if case .success(let manifest) = result, case .ready = state {

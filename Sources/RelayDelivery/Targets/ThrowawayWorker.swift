@@ -20,6 +20,9 @@ struct ThrowawayWorker: Sendable {
   /// Answers what the target asks meanwhile; called on the loop's thread, and so must be the answer.
   var requests: @Sendable (WorkerMessage, @escaping @Sendable (TargetAnswer) -> Void) -> Void = { _, _ in }
 
+  /// Told what the target tries and may not.
+  var denied: @Sendable (_ call: Int32, _ times: Int) -> Void = { _, _ in }
+
   /// Asks, and calls `then` once on the loop's thread.
   ///
   /// - Parameters:
@@ -32,12 +35,16 @@ struct ThrowawayWorker: Sendable {
     failed: @escaping @Sendable (String) -> Answer, then: @escaping @Sendable (Answer) -> Void
   ) {
     let conversation = Conversation(state, then)
-    let (patience, requests) = (patience, requests)
+    let (patience, requests, denied) = (patience, requests, denied)
     host.assumeIsolated { host in
       do {
         let number = try host.start(usesRuntime: usesRuntime) { event in
           conversation.take(event, answer)
-          if case .frame(let frame) = event, frame.message.isRequest { conversation.request(frame) }
+          switch event {
+          case .frame(let frame) where frame.message.isRequest: conversation.request(frame)
+          case .denied(let call, let times): denied(call, times)
+          default: break
+          }
         }
         conversation.whenRequested { [weak host] frame in
           requests(frame.message) { [weak host] answer in

@@ -42,8 +42,9 @@ package struct WorkerFrame: Sendable, Equatable {
 /// What a worker says to the host.
 package enum WorkerMessage: Sendable, Equatable {
   case hello(version: UInt32)
-  /// `confined` is what is in force.
-  case loaded(abi: UInt32, hasCheck: Bool, hasClose: Bool, confined: [KernelConfinement.Piece])
+  /// What is in force before the target is loaded. With a listener a descriptor travels along, on which denied calls are told.
+  case confined([KernelConfinement.Piece], hasListener: Bool)
+  case loaded(abi: UInt32, hasCheck: Bool, hasClose: Bool)
   case loadFailed(LoadFailure, String)
   /// JSON, at most 256 KiB, not looked at.
   case manifest([UInt8])
@@ -80,11 +81,14 @@ extension WireReader {
       let bits = try u32()
       let known = RELAY_TARGET_HAS_CHECK | RELAY_TARGET_HAS_CLOSE
       guard bits & ~known == 0 else { throw .badField(type: type, value: Int64(bits)) }
+      return .loaded(
+        abi: abi, hasCheck: bits & RELAY_TARGET_HAS_CHECK != 0, hasClose: bits & RELAY_TARGET_HAS_CLOSE != 0)
+    case RELAY_FRAME_CONFINED:
       let pieces = try u32()
       guard pieces & ~UInt32(RELAY_CONFINE_ALL) == 0 else { throw .badField(type: type, value: Int64(pieces)) }
-      return .loaded(
-        abi: abi, hasCheck: bits & RELAY_TARGET_HAS_CHECK != 0, hasClose: bits & RELAY_TARGET_HAS_CLOSE != 0,
-        confined: KernelConfinement.Piece.allCases.filter { pieces & $0.bit != 0 })
+      let listens = try u32()
+      guard listens <= 1 else { throw .badField(type: type, value: Int64(listens)) }
+      return .confined(KernelConfinement.Piece.allCases.filter { pieces & $0.bit != 0 }, hasListener: listens == 1)
     case RELAY_FRAME_LOAD_FAILED: return .loadFailed(try member(try i32()), try text(limit: Self.messageLimit))
     case RELAY_FRAME_MANIFEST: return .manifest(try data(limit: Int(RELAY_MAXIMUM_MANIFEST)))
     case RELAY_FRAME_DESCRIBED: return .described(returnCode: try i32())

@@ -21,7 +21,7 @@ package actor Daemon {
   nonisolated let discovery: TargetDiscovery
   nonisolated let layout: ProgramLayout
   /// The filters of system calls for all workers.
-  nonisolated let filter: [UInt8]
+  nonisolated let filter: CallFilter
   /// What control threads work with; replaced whole with every reload.
   nonisolated let context: Mutex<UseCases.Context>
   var configuration: Configuration
@@ -104,7 +104,7 @@ package actor Daemon {
     host = WorkerHost(loop: loop, launcher: layout.launcher)
     discovery = TargetDiscovery(
       host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version,
-      surroundings: layout.surroundings(first, filter))
+      surroundings: layout.surroundings(first, filter), log: log)
     let (keeper, bell) = (secrets, Bell())
     engine = DeliveryEngine(
       host: host, state: state, threads: threads,

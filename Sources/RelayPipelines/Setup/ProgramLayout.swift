@@ -43,7 +43,7 @@ package struct ProgramLayout: Equatable, Sendable {
   /// What workers are let into, as a configuration has it. Blocking, briefly.
   ///
   /// - Parameter filter: the filters of system calls, where they were made beforehand.
-  func surroundings(_ configuration: Configuration, _ filter: [UInt8] = []) -> WorkerSurroundings {
+  func surroundings(_ configuration: Configuration, _ filter: CallFilter = CallFilter()) -> WorkerSurroundings {
     var around = surroundings(
       state: configuration.state, configuration.confinement,
       protecting: configuration.protectedPaths(programTargets: targets))

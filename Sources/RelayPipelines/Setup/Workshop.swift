@@ -28,7 +28,7 @@ package final class Workshop: Sendable {
       host = WorkerHost(loop: loop, launcher: layout.launcher)
       discovery = TargetDiscovery(
         host: host, threads: threads, store: store, hostVersion: UseCases.version,
-        surroundings: surroundings)
+        surroundings: surroundings, log: NoLog())
       let loop = loop
       try startThread("targets") { loop.run() }
     } catch {
@@ -97,7 +97,7 @@ package final class Workshop: Sendable {
     let answer = Reply<DeliveryVerdict?>()
     let saved = BorrowedState(of: pipeline.id, inStateFolder: stateFolder, workplace: store)
     let (threads, loop) = (threads, loop)
-    let check = TargetCheck(host: host, surroundings: surroundings) { message, then in
+    let check = TargetCheck(host: host, surroundings: surroundings, log: NoLog()) { message, then in
       threads.run {
         guard let answer = saved.answer(message) else { return }
         loop.post { then(answer) }

@@ -43,31 +43,43 @@ static const char *const allowed_calls[] = {
     "sendto", "setsockopt", "shutdown", "socket", "socketpair",
 };
 
-/* Answered with EPERM. */
-static const char *const denied_calls[] = {
+/* Answered with EPERM, and the host is told where the kernel can: nothing that a delivery needs comes near them. */
+static const char *const told_calls[] = {
     /* Other programs: starting, steering, reading, waking them. */
     "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
     "process_mrelease", "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "tkill", "setpgid", "setsid", "migrate_pages",
-    "move_pages", "ioprio_set", "shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semtimedop", "semctl", "msgget",
-    "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
+    "shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl",
+    "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
     /* Files by path where Landlock has no say. */
-    "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "setxattr", "lsetxattr", "setxattrat", "getxattr",
-    "lgetxattr", "getxattrat", "listxattr", "llistxattr", "listxattrat", "removexattr", "lremovexattr", "removexattrat", "utime",
-    "utimes", "futimesat", "name_to_handle_at", "open_by_handle_at", "inotify_init", "inotify_init1", "inotify_add_watch",
-    "inotify_rm_watch", "fanotify_init", "fanotify_mark", "file_getattr", "file_setattr", "sync",
+    "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "setxattr", "lsetxattr", "setxattrat", "removexattr",
+    "lremovexattr", "removexattrat", "utime", "utimes", "futimesat", "open_by_handle_at", "fanotify_init", "fanotify_mark",
+    "file_setattr",
     /* Who it is. */
-    "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capset", "personality",
+    "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capset",
     /* Namespaces and mounts. */
     "unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen",
-    "fsconfig", "fsmount", "fspick", "mount_setattr", "statmount", "listmount",
+    "fsconfig", "fsmount", "fspick", "mount_setattr",
     /* The kernel. */
-    "bpf", "keyctl", "add_key", "request_key", "io_uring_setup", "io_uring_enter", "io_uring_register", "init_module",
-    "finit_module", "delete_module", "perf_event_open", "userfaultfd", "kexec_load", "kexec_file_load", "reboot", "swapon",
-    "swapoff", "quotactl", "quotactl_fd", "acct", "syslog", "iopl", "ioperm", "modify_ldt", "settimeofday", "clock_settime",
-    "adjtimex", "clock_adjtime", "stime", "sethostname", "setdomainname", "vhangup", "lookup_dcookie", "nfsservctl", "uselib",
-    "seccomp", "lsm_get_self_attr", "lsm_set_self_attr", "lsm_list_modules",
+    "bpf", "init_module", "finit_module", "delete_module", "perf_event_open", "userfaultfd", "kexec_load", "kexec_file_load",
+    "reboot", "swapon", "swapoff", "quotactl", "quotactl_fd", "acct", "syslog", "iopl", "ioperm", "modify_ldt", "settimeofday",
+    "clock_settime", "clock_adjtime", "stime", "sethostname", "setdomainname", "vhangup", "lookup_dcookie", "nfsservctl",
+    "uselib", "lsm_set_self_attr",
     /* The network, inwards. */
     "listen", "accept", "accept4",
+};
+
+/* Answered with EPERM, and nobody is told: libraries try these in passing, and go on without. */
+static const char *const denied_calls[] = {
+    "getxattr", "lgetxattr", "getxattrat", "listxattr", "llistxattr", "listxattrat", "file_getattr", "name_to_handle_at",
+    "inotify_init", "inotify_init1", "inotify_add_watch", "inotify_rm_watch", "sync", "statmount", "listmount", "ioprio_set",
+    "move_pages", "personality", "keyctl", "add_key", "request_key", "io_uring_setup", "io_uring_enter", "io_uring_register",
+    "seccomp", "lsm_get_self_attr", "lsm_list_modules", "adjtimex",
+};
+
+/* Allowed with most arguments, and what they must not do is told too. */
+static const char *const told_by_argument[] = {
+    "clone", "fcntl", "ioctl", "kill", "open", "openat", "prctl", "prlimit64", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "socket",
+    "socketpair", "tgkill", "truncate", "utimensat",
 };
 
 #endif

@@ -24,10 +24,10 @@ bool files_confine(const char **call, int *error);
 /* The kernel's level of Landlock, 0 for none; known after the first rule. */
 int files_level(void);
 
-/* filter.c: denies system calls that no target needs. `landlock` is the level in force, 0 for none; `made` is what calls_print
- * printed for it, or empty. */
-bool calls_confine(pid_t self, int landlock, relay_text made, const char **call, int *error);
-/* Prints the filters, for the host to hand to its workers; an exit status. */
+/* filter.c: denies system calls that no target needs. `landlock` is the level in force, 0 for none; `handed` is what calls_print
+ * printed for it, without the names, or empty. On `listener` denied calls can be heard of; -1 where they can't. */
+bool calls_confine(pid_t self, int landlock, relay_text handed, int *listener, const char **call, int *error);
+/* Prints the filters, for the host to hand to its workers, and the names of calls that it may hear of; an exit status. */
 int calls_print(int landlock);
 
 /* identity.c: becomes this user, or stays who it is and keeps of root's powers only those over files. */

@@ -150,7 +150,18 @@ void put_text(struct outgoing *out, const void *bytes, uint32_t length) {
   out->count += length;
 }
 
-void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length) {
+static void carry(struct msghdr *message, char *control, size_t size, int descriptor) {
+  message->msg_control = control;
+  message->msg_controllen = size;
+  struct cmsghdr *header = CMSG_FIRSTHDR(message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof descriptor);
+  memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+}
+
+static void send_frame(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length,
+                       int descriptor) {
   if (getpid() != worker.pid) return;   /* a child of the target's has nothing to say */
   uint8_t header[RELAY_FRAME_HEADER];
   relay_put32(header, (out != NULL ? out->count : 0) + tail_length);
@@ -163,6 +174,8 @@ void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, con
       {(void *)tail, tail_length},
   };
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+  if (descriptor >= 0) carry(&message, control, sizeof control, descriptor);
   pthread_mutex_lock(&sending);
   while (message.msg_iovlen > 0) {
     ssize_t sent = sendmsg(RELAY_WORKER_SOCKET, &message, MSG_NOSIGNAL);
@@ -174,6 +187,8 @@ void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, con
     /* The host closed the line: the same end as where reading finds that out. */
     if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) _exit(RELAY_EXIT_DONE);
     if (sent < 0) protocol_broken("the line to the host can't be written");
+    message.msg_control = NULL;         /* went with the first byte */
+    message.msg_controllen = 0;
     size_t rest = (size_t)sent;
     while (message.msg_iovlen > 0 && rest >= message.msg_iov->iov_len) {
       rest -= message.msg_iov->iov_len;
@@ -186,4 +201,12 @@ void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, con
     }
   }
   pthread_mutex_unlock(&sending);
+}
+
+void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length) {
+  send_frame(type, request, out, tail, tail_length, -1);
+}
+
+void frame_send_with(uint16_t type, uint64_t request, const struct outgoing *out, int descriptor) {
+  send_frame(type, request, out, NULL, 0, descriptor);
 }

@@ -43,7 +43,7 @@ static const char *find_functions(void *library, struct target *target) {
   return NULL;
 }
 
-static void load(uint64_t request, const char *path, uint32_t confined) {
+static void load(uint64_t request, const char *path) {
   struct target *target = &worker.target;
   if (path == NULL || path[0] != '/') {
     load_failed(request, RELAY_LOAD_BAD_PATH, "%s isn't an absolute path", path == NULL ? "" : path);
@@ -77,7 +77,6 @@ static void load(uint64_t request, const char *path, uint32_t confined) {
   put_u32(&out, abi);
   put_u32(&out, (target->check != NULL ? RELAY_TARGET_HAS_CHECK : 0) |
                     (target->close != NULL ? RELAY_TARGET_HAS_CLOSE : 0));
-  put_u32(&out, confined);
   frame_send(RELAY_FRAME_LOADED, request, &out, NULL, 0);
 }
 
@@ -119,22 +118,27 @@ static void allow_paths(struct fields *fields) {
   }
 }
 
-/* Which of RELAY_CONFINE_… are in force; what isn't, is told where it needn't be had. */
-static uint32_t confine(uint64_t request, uint32_t must, relay_text filter, bool *refused) {
+/* Tells which of RELAY_CONFINE_… are in force, and hands over where denied calls can be heard of. False if one that must be
+ * had isn't. */
+static bool confine(uint64_t request, uint32_t must, relay_text filter) {
   uint32_t had = RELAY_CONFINE_ALL;
+  int listener = -1, error;
   const char *call;
-  int error;
-  *refused = false;
-  for (uint32_t piece = RELAY_CONFINE_FILES; piece <= RELAY_CONFINE_CALLS && !*refused; piece <<= 1) {
+  for (uint32_t piece = RELAY_CONFINE_FILES; piece <= RELAY_CONFINE_CALLS; piece <<= 1) {
     bool files = piece == RELAY_CONFINE_FILES;
-    if (files ? files_confine(&call, &error) : calls_confine(worker.pid, files_level(), filter, &call, &error)) continue;
+    if (files ? files_confine(&call, &error) : calls_confine(worker.pid, files_level(), filter, &listener, &call, &error)) continue;
     had &= ~piece;
     if ((must & piece) == 0) continue;
-    *refused = true;
     load_failed(request, RELAY_LOAD_UNCONFINED, "can't be kept from %s (%s: %s)",
                 files ? "files that are none of its business" : "system calls that no target needs", call, strerror(error));
+    return false;
   }
-  return had;
+  struct outgoing out = {.count = 0};
+  put_u32(&out, had);
+  put_u32(&out, listener >= 0);
+  frame_send_with(RELAY_FRAME_CONFINED, request, &out, listener);
+  if (listener >= 0) close(listener);
+  return true;
 }
 
 void call_load(struct frame *frame) {
@@ -151,11 +155,11 @@ void call_load(struct frame *frame) {
   allow_paths(&fields);
   relay_text filter = field_present_text(&fields);
   fields_end(&fields);
-  bool refused, has_nul = path.bytes == NULL || memchr(path.bytes, 0, path.length) != NULL;
+  bool has_nul = path.bytes == NULL || memchr(path.bytes, 0, path.length) != NULL;
   const char *name = has_nul ? NULL : keep(path.bytes, path.length);
   if (name != NULL && name[0] == '/') files_allow(name, RELAY_ACCESS_READ);
-  uint32_t had = confine(frame->request, must, filter, &refused);
+  bool confined = confine(frame->request, must, filter);
   for (size_t index = 0; index < sizeof resources / sizeof *resources; index++) setup_limit(resources[index], limits[index]);
-  if (!refused) load(frame->request, name, had);
+  if (confined) load(frame->request, name);
   forget_kept();
 }

@@ -317,6 +317,18 @@ static void gently(void) {
   must_not("fork", child);
 }
 
+/* More often than anybody is told, or answered at once. */
+static void flood(void) {
+  for (int i = 0; i < 260; i++)
+    if (setsid() >= 0 || errno != EPERM) must_not("leave the session", 0);
+}
+
+/* What only a worker says, and only before its target is loaded. */
+static void forge(void) {
+  uint8_t frame[24] = {8, 0, 0, 0, 144};
+  if (write(3, frame, sizeof frame) < 0) abort();
+}
+
 #include "intruder_needs.h"
 
 int32_t relay_target_deliver(const relay_host *host, void *instance, const relay_delivery *delivery,
@@ -332,6 +344,14 @@ int32_t relay_target_deliver(const relay_host *host, void *instance, const relay
   }
   if (strcmp(mode, "gentle") == 0) {
     gently();
+  } else if (strcmp(mode, "flood") == 0) {
+    flood();
+  } else if (strcmp(mode, "forge") == 0) {
+    forge();
+  } else if (strcmp(mode, "needs") == 0) {
+    needs_of_programs();
+    needs_of_files();
+    needs_of_the_network();
   } else {
     files(host_pid);
     processes(host_pid);

@@ -30,7 +30,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define RELAY_PROTOCOL_VERSION 3u
+#define RELAY_PROTOCOL_VERSION 4u
 #define RELAY_WORKER_SOCKET 3           /* the worker's end, as a descriptor */
 
 #define RELAY_FRAME_HEADER 16u          /* bytes */
@@ -43,7 +43,8 @@
                                          * limit of 0 is none; u32 RELAY_CONFINE_… that must be had, u32 user, u32 group, u32
                                          * count and so many u32 further groups (user RELAY_USER_STAYS: nobody else), u32 count
                                          * and so often text path, u32 RELAY_ACCESS_… (relay_confinement.h), text of the filters
-                                         * that `relay-worker filter LEVEL` printed, or empty */
+                                         * that `relay-worker filter LEVEL` printed, without the names behind
+                                         * them, or empty */
 #define RELAY_FRAME_DESCRIBE 2u         /* - */
 #define RELAY_FRAME_OPEN 3u             /* settings, pairs of secrets (path, value), text settings as JSON */
 #define RELAY_FRAME_DELIVER 4u          /* u64 length, 32 bytes of SHA-256, text file name, media type, content
@@ -61,7 +62,7 @@
 
 /* Worker to host. */
 #define RELAY_FRAME_HELLO 129u          /* u32 version; sent at once, request id 0 */
-#define RELAY_FRAME_LOADED 130u         /* u32 ABI of the target, u32 bits RELAY_TARGET_HAS_…, u32 RELAY_CONFINE_… in force */
+#define RELAY_FRAME_LOADED 130u         /* u32 ABI of the target, u32 bits RELAY_TARGET_HAS_… */
 #define RELAY_FRAME_LOAD_FAILED 131u    /* i32 RELAY_LOAD_…, text */
 #define RELAY_FRAME_MANIFEST 132u       /* text; during DESCRIBE */
 #define RELAY_FRAME_DESCRIBED 133u      /* i32 return value */
@@ -78,6 +79,9 @@
 #define RELAY_FRAME_STATE_NEXT 141u
 #define RELAY_FRAME_SCRATCH 142u        /* u64 maximum bytes, 0 = as the host likes */
 #define RELAY_FRAME_VERIFY 143u         /* u64 checksum of the whole as the worker read it */
+#define RELAY_FRAME_CONFINED 144u       /* u32 RELAY_CONFINE_… in force, u32 1 if denied calls can be heard of, else 0; descriptor
+                                         * then: where (seccomp_unotify(2)). An answer to LOAD that comes before the target is loaded,
+                                         * so it is no target's word; LOADED or LOAD_FAILED follows */
 
 /* Kinds of a setting, and its value. A member of a list or object has an entry of its own, after the one of its
  * parent. */
