@@ -55,7 +55,7 @@ struct Certificates {
   @Test func `a proxy's answer to CONNECT isn't taken for the receiver's`() throws {
     // The receiver takes longer than the time in which an answer's body has to follow its head.
     let peer = try Peer(tls: [certificates.file("good.pem"), certificates.file("good.key")])
-    let proxy = try Child(["python3", "-c", Self.tunnel])
+    let proxy = try Child(["python3", Repository.path("Tests/Fixtures/servers/connect_proxy.py")])
     let host = FakeHost(settings: [
       "url": .text(peer.url("/pace/400/201")), "proxy": .text("http://127.0.0.1:\(proxy.line())"),
       "tls": ["ca": .text(certificates.file("ca.pem"))],
@@ -64,28 +64,6 @@ struct Certificates {
     #expect(verdict.outcome == .delivered, "\(verdict.message)")
     #expect(try peer.requests("/pace/400/201").map(\.length) == [1_050_000])
   }
-
-  /// A proxy for one connection.
-  private static let tunnel = """
-    import socket, sys, threading
-    listener = socket.create_server(("127.0.0.1", 0))
-    print(listener.getsockname()[1], flush=True)
-    def pump(source, sink):
-        while data := source.recv(65536):
-            sink.sendall(data)
-    def serve():
-        inside, _ = listener.accept()
-        head = b""
-        while b"\\r\\n\\r\\n" not in head:
-            head += inside.recv(65536)
-        name, port = head.split()[1].decode().split(":")
-        outside = socket.create_connection((name, int(port)))
-        inside.sendall(b"HTTP/1.1 200 Connection established\\r\\n\\r\\n")
-        threading.Thread(target=pump, args=(outside, inside), daemon=True).start()
-        pump(inside, outside)
-    threading.Thread(target=serve, daemon=True).start()
-    sys.stdin.read()
-    """
 
   @Test func `our certificate is shown to a receiver that asks for one`() throws {
     let ca = FakeValue.text(certificates.file("ca.pem"))

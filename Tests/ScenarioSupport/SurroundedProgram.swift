@@ -15,6 +15,18 @@ package enum SurroundedProgram {
     try script("setpriv --reuid=65534 --regid=65534 --clear-groups", program)
   }
 
+  /// On a machine whose /etc/hosts knows one more name, of this machine; for root only.
+  package static func knowing(_ name: String, program: String = Installation.program) throws -> String {
+    let hosts = "\(place)/hosts-\(Identifier.random())"
+    try File.write("127.0.0.1 localhost \(name)\n".utf8, to: hosts)
+    chmod(hosts, 0o644)
+    return try script("unshare --mount sh -c 'mount --bind \(hosts) /etc/hosts && exec \"$@\"' sh", program)
+  }
+
+  /// Whether the machine's /etc/hosts can be another for the program alone.
+  package static let isHostsFilePossible =
+    (try? Command.run(["unshare", "--mount", "sh", "-c", "mount --bind /etc/hosts /etc/hosts"]))?.status == 0
+
   /// Whether the program can be started as that user: by root, from folders that everybody may enter.
   package static let isNobodyPossible =
     geteuid() == 0
