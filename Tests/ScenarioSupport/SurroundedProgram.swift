@@ -15,17 +15,25 @@ package enum SurroundedProgram {
     try script("setpriv --reuid=65534 --regid=65534 --clear-groups", program)
   }
 
-  /// On a machine whose /etc/hosts knows one more name, of this machine; for root only.
-  package static func knowing(_ name: String, program: String = Installation.program) throws -> String {
+  /// On a machine whose /etc/hosts knows one more name, of this machine, and that trusts one authority alone; for root only.
+  ///
+  /// - Parameter authority: a PEM file that is there when the program is started.
+  package static func knowing(
+    _ name: String, trusting authority: String, program: String = Installation.program
+  ) throws -> String {
     let hosts = "\(place)/hosts-\(Identifier.random())"
     try File.write("127.0.0.1 localhost \(name)\n".utf8, to: hosts)
     chmod(hosts, 0o644)
-    return try script("unshare --mount sh -c 'mount --bind \(hosts) /etc/hosts && exec \"$@\"' sh", program)
+    let mounts = "mount --bind \(hosts) /etc/hosts && mount --bind \(authority) \(authorities)"
+    return try script("unshare --mount sh -c '\(mounts) && exec \"$@\"' sh", program)
   }
 
-  /// Whether the machine's /etc/hosts can be another for the program alone.
-  package static let isHostsFilePossible =
-    (try? Command.run(["unshare", "--mount", "sh", "-c", "mount --bind /etc/hosts /etc/hosts"]))?.status == 0
+  private static let authorities = "/etc/ssl/certs/ca-certificates.crt"
+
+  /// Whether the machine's names and authorities can be others for the program alone.
+  package static let isOtherMachinePossible =
+    File.exists(authorities)
+    && (try? Command.run(["unshare", "--mount", "sh", "-c", "mount --bind /etc/hosts /etc/hosts"]))?.status == 0
 
   /// Whether the program can be started as that user: by root, from folders that everybody may enter.
   package static let isNobodyPossible =

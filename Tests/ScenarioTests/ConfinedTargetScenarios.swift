@@ -9,14 +9,15 @@ import Testing
 /// Each target in a confined worker, to its real server, over TLS with an authority of the test's own and by a name that only
 /// /etc/hosts knows, where that can be arranged.
 @Suite struct `Every target, confined` {
-  private static let name = SurroundedProgram.isHostsFilePossible ? "relay-test.local" : "localhost"
+  private static let name = SurroundedProgram.isOtherMachinePossible ? "relay-test.local" : "localhost"
   private let host: Installation
   private let tls: String
 
   init() throws {
+    let place = Installation.newPlace()
     host = try Installation(
-      program: SurroundedProgram.isHostsFilePossible
-        ? SurroundedProgram.knowing(Self.name) : Installation.program)
+      program: SurroundedProgram.isOtherMachinePossible
+        ? SurroundedProgram.knowing(Self.name, trusting: place + "/tls/ca.pem") : Installation.program, at: place)
     tls = host.path + "/tls"
     try #require(mkdir(tls, 0o755) == 0)
     let made = try Command.run(["sh", Repository.path("Tests/Fixtures/servers/make_certificates.sh"), tls])
@@ -38,10 +39,10 @@ import Testing
   private var authority: String { #""tls": {"ca": "\#(tls)/ca.pem"}"# }
 
   /// Delivers one file, and looks at who did it and what the log has to say of it.
-  private func deliver(_ target: String, _ content: String, _ name: String, environment: [String: String] = [:]) throws {
-    let check = try host.run(["check", "--online"], environment: environment)
+  private func deliver(_ target: String, _ content: String, _ name: String) throws {
+    let check = try host.run("check", "--online")
     #expect(check.status == 0, "\(check)")
-    try host.start(environment: environment)
+    try host.start()
     try host.submit(target, content, name: name)
     try #require(eventually(within: 60) { host.deliveriesOnDisk(target).count == 1 }, "\(host.log)")
     let delivery = host.deliveriesOnDisk(target).first
@@ -99,11 +100,13 @@ import Testing
     #expect(host.text(of: "mails/1.json").contains("\"tls\": true"))
   }
 
-  @Test func `mail-service, whose authority the environment names`() throws {
-    let stand = try server(
-      "/usr/bin/python3", Repository.path("Tests/Fixtures/servers/mail_services.py"), tls + "/good.pem",
-      tls + "/good.key")
-    let endpoint = "https://\(Self.name):\(stand.port)/w"
+  @Test func `mail-service, with the machine's own authorities`() throws {
+    let isOther = SurroundedProgram.isOtherMachinePossible
+    let encryption = isOther ? [tls + "/good.pem", tls + "/good.key"] : []
+    let stand = try Child(["/usr/bin/python3", Repository.path("Tests/Fixtures/servers/mail_services.py")] + encryption)
+    let port = stand.line()
+    // Where the machine trusts nobody else, the key goes no further than this machine, and in clear.
+    let endpoint = isOther ? "https://\(Self.name):\(port)/w" : "http://127.0.0.1:\(port)/w"
     try host.configure(
       pipeline(
         "mail-service",
@@ -112,8 +115,9 @@ import Testing
         "from": "scanner@example.org", "to": "ada@example.net"
         """#))
     #expect(try host.run(["secret", "set", "resend"], input: "re_send_only").status == 0)
-    try deliver("mail-service", "hello", "hello.txt", environment: ["SSL_CERT_FILE": tls + "/ca.pem"])
-    let mails = try host.shell("curl -sf --cacert tls/ca.pem https://localhost:\(stand.port)/w/!mails").output
+    try deliver("mail-service", "hello", "hello.txt")
+    let address = isOther ? "https://localhost:\(port)/w" : endpoint
+    let mails = try host.shell("curl -sf --cacert tls/ca.pem \(address)/!mails").output
     #expect(try JSONTree.parse(Array(mails.utf8))[0]?["subject"]?.string == "hello.txt")
   }
 
@@ -137,7 +141,6 @@ import Testing
     let calendar = "/ada/workouts/"
     let curl = "curl -sf --cacert tls/ca.pem -u ada:swordfish"
     #expect(try host.shell("\(curl) -X MKCALENDAR https://localhost:\(radicale.port)\(calendar)").status == 0)
-    #expect(try host.run(["secret", "set", "cloud"], input: "swordfish").status == 0)
     let events =
       #"{"events": [{"key": "k", "title": "One", "start": "2026-03-28T10:00:00Z", "end": "2026-03-28T11:00:00Z"}]}"#
     try host.configure(
@@ -147,6 +150,7 @@ import Testing
         "url": "https://\#(Self.name):\#(radicale.port)\#(calendar)", "username": "ada", "password": {"secret": "cloud"},
         \#(authority)
         """#))
+    #expect(try host.run(["secret", "set", "cloud"], input: "swordfish").status == 0)
     try deliver("calendar-ics", events, "events.json")
     let there = try host.shell("\(curl) https://localhost:\(radicale.port)\(calendar)").output
     #expect(there.contains("SUMMARY:One\r\n"))
