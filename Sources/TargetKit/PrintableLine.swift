@@ -19,5 +19,7 @@ public enum PrintableLine {
   }
 
   /// As above, of bytes that may be no text.
-  public static func of(_ bytes: [UInt8], most: Int) -> String { of(String(decoding: bytes, as: UTF8.self), most: most) }
+  public static func of(_ bytes: [UInt8], most: Int) -> String {
+    of(String(decoding: bytes, as: UTF8.self), most: most)
+  }
 }

@@ -103,7 +103,8 @@ import Testing
   @Test func `mail-service, with the machine's own authorities`() throws {
     let isOther = SurroundedProgram.isOtherMachinePossible
     let encryption = isOther ? [tls + "/good.pem", tls + "/good.key"] : []
-    let stand = try Child(["/usr/bin/python3", Repository.path("Tests/Fixtures/servers/mail_services.py")] + encryption)
+    let stand = try Child(
+      ["/usr/bin/python3", Repository.path("Tests/Fixtures/servers/mail_services.py")] + encryption)
     let port = stand.line()
     // Where the machine trusts nobody else, the key goes no further than this machine, and in clear.
     let endpoint = isOther ? "https://\(Self.name):\(port)/w" : "http://127.0.0.1:\(port)/w"

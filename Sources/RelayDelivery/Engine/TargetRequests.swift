@@ -42,7 +42,9 @@ package enum TargetRequests {
 
   /// A new file without a name in a folder.
   package static func scratch(in folder: Directory?) -> TargetAnswer {
-    guard let file = try? folder?.unnamedFile() else { return TargetAnswer(message: .scratchAnswer(code: RELAY_FAILED)) }
+    guard let file = try? folder?.unnamedFile() else {
+      return TargetAnswer(message: .scratchAnswer(code: RELAY_FAILED))
+    }
     return TargetAnswer(message: .scratchAnswer(code: RELAY_OK), descriptors: [file])
   }
 

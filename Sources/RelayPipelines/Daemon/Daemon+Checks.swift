@@ -30,7 +30,8 @@ extension Daemon {
   private func check(_ pipeline: PipelineConfiguration, _ target: UsableTarget) {
     let (secrets, loop) = (secrets, loop)
     let (engine, id) = (engine, pipeline.id)
-    let check = TargetCheck(host: host, surroundings: layout.surroundings(configuration, filter), log: log) { message, then in
+    let check = TargetCheck(host: host, surroundings: layout.surroundings(configuration, filter), log: log) {
+      message, then in
       engine.assumeIsolated { $0.answerCheck(of: id, message, then: then) }
     }
     threads.run { [weak self] in
