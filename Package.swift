@@ -61,7 +61,7 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
   ]
 }
 
-let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS"]
+let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS", "SMTPTarget", "MailServiceTarget", "MQTTTarget"]
 
 var targets: [Target] = []
 
@@ -71,9 +71,11 @@ targets += [
   module("TargetKit", ["TargetABI"]),
   module("TargetKitTesting", ["TargetABI", "TargetKit"]),
   tests("TargetKitTests", ["TargetABI", "TargetKit", "TargetKitTesting"]),
+  library("CSeccomp", pkgConfig: "libseccomp", package: "libseccomp-dev"),
   .target(name: "RelayWorkerProtocol", path: "Sources/RelayWorker/Protocol", cSettings: strictC),
   .executableTarget(
-    name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol"], path: "Sources/RelayWorker/Program",
+    name: "relay-worker", dependencies: ["TargetABI", "RelayWorkerProtocol", "CSeccomp"],
+    path: "Sources/RelayWorker/Program",
     cSettings: strictC, linkerSettings: [.unsafeFlags(libcOnly)]),
 ]
 
@@ -118,10 +120,16 @@ targets += [
 ]
 targets += [
   tests(
-    "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"]),
+    "RelayDeliveryTests",
+    [
+      "RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelayConfig", "RelayJSON", "RelaySystem",
+    ]),
   tests(
     "RelayWorkerTests",
-    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),
+    [
+      "RelayDelivery", "RelayConfig", "RelaySystem", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport",
+      .target(name: "relay-worker"),
+    ]),
 ]
 
 targets += [
@@ -136,11 +144,16 @@ targets += [
     name: "CurlTransport", dependencies: ["TargetKit", "CCurl", "COpenSSL"], path: "Plugins/Shared/CurlTransport",
     swiftSettings: strict),
   .target(
+    name: "MailSyntax", dependencies: ["TargetKit", "CCurl"], path: "Plugins/Shared/MailSyntax", swiftSettings: strict),
+  .target(
     name: "DurableFiles", dependencies: ["TargetKit"], path: "Plugins/Shared/DurableFiles", swiftSettings: strict),
 ]
 targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
 targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
 targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
+targets += plugin("SMTPTarget", ["CurlTransport", "MailSyntax", "CCurl"])
+targets += plugin("MailServiceTarget", ["CurlTransport", "MailSyntax", "RelayJSON"])
+targets += plugin("MQTTTarget", ["RelayJSON", "CMosquitto"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
@@ -154,10 +167,25 @@ targets += [
     "FolderTargetTests",
     ["FolderTargetLogic", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
   tests(
+    "MQTTTargetTests",
+    ["MQTTTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "RelayConfig"]),
+  tests(
     "CalendarICSTests",
     [
       "CalendarICSLogic", "CurlTransport", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms",
       "RelayTestSupport", "RelayConfig", "RelayJSON", "CCurl",
+    ]),
+  tests(
+    "SMTPTargetTests",
+    [
+      "SMTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
+      "RelayConfig",
+    ]),
+  tests(
+    "MailServiceTargetTests",
+    [
+      "MailServiceTargetLogic", "CurlTransport", "MailSyntax", "TargetKit", "TargetKitTesting", "TestPrograms",
+      "RelayTestSupport", "RelayConfig", "CCurl",
     ]),
 ]
 

@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import confinement
 import large
 import latency
 import neighbours
@@ -29,6 +30,7 @@ FIGURES = {
     # Single moments first. On ext4 without a journal each new file looks through the inodes that were deleted within the last
     # minutes: what makes files by the thousand stands where nothing has deleted as many for a while.
     "latency": latency.latency,
+    "confinement": confinement.confinement,
     "neighbours": neighbours.neighbours,
     "parts": throughput.parts,
     "large": large.large,

@@ -121,12 +121,12 @@ class FastReceiver:
 class Daemon:
     """A daemon with one or more pipelines to a receiver.
 
-    `place` is the folder to work in, made when it isn't given; it is removed with the daemon unless it was given.
+    `prefix` are words that start it, `top` is what stands beside the pipelines. `place` is the folder to work in, made when it isn't given; it is removed with the daemon unless it was given.
     """
 
     def __init__(
         self, dist, receiver, pipelines=("bench",), delivery=None, folder=None, place=None, extra=(), targets=None,
-        patience=30.0, waits=True,
+        patience=30.0, waits=True, prefix=(), top=None,
     ):
         self.relay = str(Path(dist).resolve() / "bin/relay-host")
         self.keeps = place is not None
@@ -134,13 +134,13 @@ class Daemon:
         self.config = self.folder / "pipelines.json"
         self.names = list(pipelines)
         entries = [self.entry(name, receiver, delivery) for name in pipelines] + list(extra)
-        document = {"state": "state", "pipelines": entries}
+        document = {"state": "state", "pipelines": entries, **(top or {})}
         if targets:
             document["targets"] = [str(targets)]
         self.config.write_text(json.dumps(document))
         self.log = open(self.folder / "log", "w", encoding="utf-8")
         self.started = time.monotonic_ns()
-        self.process = subprocess.Popen([self.relay, "--config", str(self.config)], stderr=self.log)
+        self.process = subprocess.Popen([*prefix, self.relay, "--config", str(self.config)], stderr=self.log)
         if waits:
             self.until("the daemon answers", self.answers, patience)
 

@@ -5,17 +5,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,3 +151,37 @@ int32_t relay_local_offset(int64_t unix_seconds) {
 int relay_inotify_create(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
 
 int relay_inotify_add(int fd, const char *path, uint32_t mask) { return inotify_add_watch(fd, path, mask); }
+
+int relay_open_path(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
+
+int relay_landlock_level(void) { return (int)syscall(444, NULL, 0, 1u); }
+
+int relay_has_seccomp_filter(void) {
+  /* With no filter at all to load it asks for one: EFAULT says that it would have taken one. */
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == -1 && errno == EFAULT;
+}
+
+int relay_deny_call(int listener, int error, int *number) {
+  /* Asked first: the call after it would wait. */
+  struct pollfd ready = {listener, POLLIN, 0};
+  if (poll(&ready, 1, 0) < 1 || (ready.revents & POLLIN) == 0) return 0;
+  /* A kernel that knows more of it writes more. */
+  union {
+    struct seccomp_notif told;
+    char room[512];
+  } asked;
+  memset(&asked, 0, sizeof asked);
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked.told) != 0) return errno == ENOENT || errno == EINTR ? 0 : -1;
+  *number = asked.told.data.nr;
+  struct seccomp_notif_resp reply = {.id = asked.told.id, .error = -error};
+  /* Whoever called may be gone by now. */
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
+  return 1;
+}
+
+int relay_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+pid_t relay_ended_child(void) {
+  siginfo_t about = {0};
+  return waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) == 0 ? about.si_pid : 0;
+}

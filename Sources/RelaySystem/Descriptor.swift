@@ -27,6 +27,18 @@ package final class Descriptor: Sendable {
     return Descriptor(owning: Int32(number), path: text)
   }
 
+  /// Names what a path leads to, following links: nothing can be read or written through it.
+  package static func naming(_ path: String) throws(SystemError) -> Descriptor {
+    Descriptor(owning: Int32(try invoke(.open, on: path) { Int(relay_open_path(path)) }), path: path)
+  }
+
+  /// Where what is open lies, with all links resolved.
+  package func place() throws(SystemError) -> String {
+    var room = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let length = try invoke(.status, on: path) { readlink("/proc/self/fd/\(number)", &room, room.count) }
+    return String(decoding: room.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
   /// A second descriptor of this process's standard input.
   package static func ofStandardInput() throws(SystemError) -> Descriptor {
     Descriptor(

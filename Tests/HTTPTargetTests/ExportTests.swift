@@ -18,7 +18,7 @@ import Testing
 
   @Test(
     .enabled(if: object("HTTPTarget") != nil, "no shared objects beside the tests"),
-    arguments: ["HTTPTarget", "FolderTarget", "CalendarICS"])
+    arguments: ["HTTPTarget", "FolderTarget", "CalendarICS", "SMTPTarget", "MailServiceTarget", "MQTTTarget"])
   func `a shared object exports the target's functions and nothing else`(name: String) throws {
     let object = try #require(Self.object(name))
     let listed = try Child.run(["nm", "-D", "--defined-only", "--extern-only", object]).output

@@ -52,6 +52,19 @@ struct Certificates {
     }
   }
 
+  @Test func `a proxy's answer to CONNECT isn't taken for the receiver's`() throws {
+    // The receiver takes longer than the time in which an answer's body has to follow its head.
+    let peer = try Peer(tls: [certificates.file("good.pem"), certificates.file("good.key")])
+    let proxy = try Child(["python3", Repository.path("Tests/Fixtures/servers/connect_proxy.py")])
+    let host = FakeHost(settings: [
+      "url": .text(peer.url("/pace/400/201")), "proxy": .text("http://127.0.0.1:\(proxy.line())"),
+      "tls": ["ca": .text(certificates.file("ca.pem"))],
+    ])
+    let verdict = host.deliver(HTTPTarget.self, FakeDelivery(FakeSource(zeros: 1_050_000)))
+    #expect(verdict.outcome == .delivered, "\(verdict.message)")
+    #expect(try peer.requests("/pace/400/201").map(\.length) == [1_050_000])
+  }
+
   @Test func `our certificate is shown to a receiver that asks for one`() throws {
     let ca = FakeValue.text(certificates.file("ca.pem"))
     let ours: FakeValue = [

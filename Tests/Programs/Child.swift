@@ -26,11 +26,19 @@ package final class Child: Sendable {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, toChild[0], 0)
     posix_spawn_file_actions_adddup2(&actions, fromChild[1], 1)
+    // The threads that tests run on block signals; a child that inherits that can't be asked to end.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var words = arguments.map { strdup($0) } + [nil]
     var child: pid_t = 0
-    let code = posix_spawnp(&child, arguments[0], &actions, nil, &words, environ)
+    let code = posix_spawnp(&child, arguments[0], &actions, &attributes, &words, environ)
     for word in words { free(word) }
     posix_spawn_file_actions_destroy(&actions)
+    posix_spawnattr_destroy(&attributes)
     close(toChild[0])
     close(fromChild[1])
     return code == 0 ? (child, toChild[1], fromChild[0]) : nil
@@ -48,6 +56,23 @@ package final class Child: Sendable {
     var byte: UInt8 = 0
     while read(output, &byte, 1) == 1, byte != 10 { bytes.append(byte) }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Writes a line to its standard input.
+  package func say(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    var done = 0
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      done += count
+    }
+  }
+
+  /// Writes a line to its standard input and waits for one in return.
+  package func ask(_ line: String) -> String {
+    say(line)
+    return self.line()
   }
 
   package struct NotStarted: Error { let program: String }

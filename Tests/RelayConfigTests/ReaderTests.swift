@@ -28,8 +28,8 @@ import Testing
       """#
     let (read, problems) = Samples.read(text)
     #expect(problems.filter { $0.code != .configNotYet }.map(\.headline) == [])
-    // What has no effect yet is said: confinement, server, a's trigger, keepDelivered and notify, b's keepDelivered.
-    #expect(problems.count { $0.code == .configNotYet } == 8)
+    // What has no effect yet is said: server, a's trigger, keepDelivered and notify, b's keepDelivered.
+    #expect(problems.count { $0.code == .configNotYet } == 7)
     let configuration = try #require(read)
     #expect(configuration.file == "/srv/relay/pipelines.json")
     #expect(configuration.state == "/srv/relay/state")

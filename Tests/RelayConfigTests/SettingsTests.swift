@@ -114,6 +114,35 @@ import Testing
     #expect(try resolve(#"{"url": "u", "tls": {"ca": "/ca.pem"}}"#).access.map(\.mode) == [.read])
   }
 
+  @Test func `a file that is replaced opens the folder that it lies in`() throws {
+    let settings = try resolve(#"{"directory": "out", "feed": "feeds/all.ics"}"#, target: "folder")
+    let feed = try #require(settings.access.last)
+    #expect(feed.mode == .replace && feed.path == "/srv/relay/feeds/all.ics" && feed.opened == "/srv/relay/feeds")
+    #expect(settings.entries.contains(.init(path: "feed", value: .text("/srv/relay/feeds/all.ics"))))
+    // Beside the configuration file its folder would open that, too.
+    let found = problems(#"{"directory": "out", "feed": "all.ics"}"#, target: "folder")
+    #expect(found.map(\.code) == [.configProtectedPath])
+    #expect(found.first?.hint == "put the file into a folder of its own")
+  }
+
+  @Test(arguments: [
+    ("feeds/{{ file.name }}", "/srv/relay/feeds"), ("/srv/feeds/a-{{ file.name }}/{{ file.name }}.ics", "/srv/feeds"),
+    ("/srv/feeds/all.ics", "/srv/feeds"),
+  ])
+  func `a path with a template opens the folder before its first expression`(text: String, folder: String) throws {
+    let settings = try resolve(#"{"directory": "out", "named": "\#(text)"}"#, target: "folder")
+    let named = try #require(settings.access.last)
+    #expect(named.opened == folder)
+    if text.contains("{{") {
+      let whole = text.hasPrefix("/") ? text : "/srv/relay/" + text
+      #expect(settings.templated.contains(.init(path: "named", text: whole)))
+    }
+    for bad in ["{{ file.name }}", "/{{ file.name }}", "relay-data/{{ file.name }}"] {
+      let found = problems(#"{"directory": "out", "named": "\#(bad)"}"#, target: "folder")
+      #expect(found.map(\.code) == [.configProtectedPath], "\(bad)")
+    }
+  }
+
   @Test(arguments: [
     ("example.org", false), ("http//x/", false), ("ftp://example.org/", false), ("https://", false),
     ("https://:80/", false),

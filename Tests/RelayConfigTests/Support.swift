@@ -41,6 +41,8 @@ enum Samples {
         "properties": {
           "directory": {"type": "string", "x-relay-access": "write"},
           "cache": {"type": "string", "x-relay-access": "write", "default": "/srv/default"},
+          "feed": {"type": "string", "x-relay-access": "replace"},
+          "named": {"type": "string", "x-relay-template": true, "x-relay-access": "replace"},
           "file": {"type": "string", "x-relay-template": true, "default": "{{ file.name }}"}
         }
       }

@@ -17,7 +17,7 @@ import Testing
         "headers": {"type": "object", "additionalProperties": {"type": "string"}},
         "to": {"type": "array", "items": {"type": "string"}},
         "empty": {"type": "array", "items": false},
-        "file": {"type": "string", "x-relay-access": "write", "examples": ["a"], "description": "where"}
+        "file": {"type": "string", "x-relay-access": "write", "x-relay-template": false, "examples": ["a"], "description": "where"}
       }
     }
     """#
@@ -28,6 +28,9 @@ import Testing
     #expect(schema.properties.map(\.name).prefix(3) == ["url", "method", "port"])
     #expect(schema.schema(ofMember: "url")?.secret == .allowed)
     #expect(schema.schema(ofMember: "url")?.isTemplate == true)
+    #expect(
+      schema.schema(ofMember: "file")?.isTemplate == false && schema.schema(ofMember: "file")?.passesBraces == true)
+    #expect(schema.schema(ofMember: "method")?.passesBraces == false)
     #expect(schema.schema(ofMember: "file")?.access == .write)
     #expect(schema.schema(ofMember: "method")?.defaultValue?.string == "POST")
     #expect(schema.schema(ofMember: "other") == nil)

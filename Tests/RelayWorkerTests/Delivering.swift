@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RelayConfig
+import RelaySystem
 import RelayTestSupport
 import TargetABI
 
@@ -24,6 +26,19 @@ extension PartChecksum {
   }
 }
 
+extension HostMessage {
+  /// With what the host allows every target, and no kernel too old for it.
+  static func load(path: String, pipelineID: String, limits: WorkerLimits) -> HostMessage {
+    let surroundings = WorkerSurroundings(
+      policy: ConfinementPolicy(kernel: .ofThisMachine, configured: .bestEffort, isRoot: false), identity: nil,
+      protected: .none, runtimeFolder: nil)
+    let isShipped = path.hasPrefix(Repository.products)
+    return .load(
+      path: path, pipelineID: pipelineID, limits: limits,
+      confinement: surroundings.confinement(copy: path, isShipped: isShipped))
+  }
+}
+
 /// The result of a delivery, as the worker reported it.
 struct Reported: Equatable {
   var deliveryID: String
@@ -34,6 +49,12 @@ struct Reported: Equatable {
 
 extension WorkerUnderTest {
   static let deliverRequest: UInt64 = 3
+
+  /// Lets it into a path, before LOAD.
+  func open(_ path: String, _ mode: WorkerConfinement.PathMode) throws {
+    let opened = try Descriptor.naming(path)
+    try send(.access([mode]), request: 0, descriptors: [opened.number])
+  }
 
   /// Sends LOAD and OPEN, without waiting.
   func start(

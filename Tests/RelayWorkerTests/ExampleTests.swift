@@ -19,6 +19,7 @@ import Testing
 
   private func worker(appendingTo file: String) throws -> WorkerUnderTest {
     let worker = try WorkerUnderTest()
+    try? worker.open(String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)]), .write)
     try worker.start(Self.built.get(), mode: "", settings: [SettingEntry(path: "file", value: .text(file))])
     return worker
   }

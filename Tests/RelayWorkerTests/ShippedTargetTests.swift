@@ -11,6 +11,9 @@ import Testing
     _ target: String, _ settings: [SettingEntry], secrets: [SecretEntry] = [], overlay: [SettingEntry] = []
   ) throws -> (WireVerdict, WorkerUnderTest) {
     let worker = try WorkerUnderTest()
+    for case .text(let path) in settings.filter({ $0.path == "directory" }).map(\.value) {
+      try worker.open(path, .write)
+    }
     let object = "\(Repository.products)/lib\(target).so"
     try worker.send(.load(path: object, pipelineID: "steps", limits: WorkerLimits()), request: 1)
     try worker.send(.open(settings: settings, secrets: secrets, settingsJSON: Array("{}".utf8)), request: 2)

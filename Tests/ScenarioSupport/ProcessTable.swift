@@ -32,6 +32,9 @@ package enum ProcessTable {
     return Int(line.split(separator: "\t").last.map(String.init) ?? "") ?? 0
   }
 
+  /// How many seccomp filters it is under.
+  package static func filters(_ pid: pid_t) -> Int { field("Seccomp_filters", of: pid) }
+
   package static func threads(_ pid: pid_t) -> Int { field("Threads", of: pid) }
 
   /// What a process has used of processors since it began, in user and kernel mode.

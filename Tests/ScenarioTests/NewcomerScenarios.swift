@@ -98,5 +98,8 @@ import Testing
     let refused = try host.run("submit", "files", host.path + "/later.txt")
     #expect(refused.status == 4 && refused.problems.contains("sudo -u nobody"))
     #expect(host.queue("files").count == 1)
+    // Looking is allowed; the targets are asked by workers of that user, who may read what they load.
+    let targets = try host.run("targets", "--json").json?["targets"]?.array ?? []
+    #expect(targets.count == 2 && targets.allSatisfy { $0["state"]?.string == "ready" }, "\(targets)")
   }
 }

@@ -15,3 +15,6 @@ OPTION __tsan_default_options(void) {
   return COMMON "second_deadlock_stack=1:history_size=4:report_thread_leaks=0";
 }
 OPTION __ubsan_default_options(void) { return COMMON "print_stacktrace=1"; }
+
+/* A confined worker is let into this folder, or its reports would be lost. */
+OPTION relay_sanitizer_reports(void) { return REPORTS; }

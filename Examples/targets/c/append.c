@@ -18,7 +18,7 @@ static const char manifest[] =
     "{\"id\": \"org.example.append\", \"name\": \"Append\", \"version\": \"1.0.0\", \"license\": \"Apache-2.0\","
     " \"unit\": \"part\", \"idempotent\": true,"
     " \"settings\": {\"type\": \"object\", \"required\": [\"file\"], \"additionalProperties\": false, \"properties\": {"
-    "   \"file\": {\"type\": \"string\", \"title\": \"The file that grows\", \"x-relay-access\": \"write\"}}}}";
+    "   \"file\": {\"type\": \"string\", \"title\": \"The file that grows\", \"x-relay-access\": \"replace\"}}}}";
 
 uint32_t relay_target_abi(void) { return RELAY_TARGET_ABI; }
 

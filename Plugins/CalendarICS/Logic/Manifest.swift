@@ -21,7 +21,7 @@ enum CalendarManifest {
           "file": {
             "type": "string", "minLength": 1, "title": "File",
             "description": "The .ics file that calendars subscribe to. Its folder must exist.",
-            "examples": ["/srv/www/health.ics"], "x-relay-access": "write"
+            "examples": ["/srv/www/health.ics"], "x-relay-access": "replace"
           },
           "url": {
             "type": "string", "minLength": 1, "title": "Calendar",

@@ -36,7 +36,7 @@ package struct HTTPTarget: CheckableTarget {
       answer = try connection.exchange(request, options: settings.transport, host: host)
     }
     let verdict = judge.verdict(on: answer, attempt: delivery.attempt, now: Clock.now())
-    return RefusalStreak.count(verdict, host: host)
+    return RefusalStreak.count(verdict, advice: "check address, method and template", host: host)
   }
 
   package mutating func check(host: Host) throws(Verdict) -> Verdict {

@@ -59,7 +59,8 @@ package final class Connection {
     let length = exchange.body?.length ?? 0
     return Answer(
       code: code, words: words.isEmpty ? String(cString: curl_easy_strerror(code)) : words,
-      status: status >= 200 ? status : 0, proxyStatus: number(CURLINFO_HTTP_CONNECTCODE), sent: sent,
+      // A head that broke off is no answer: what it would have said further is not known.
+      status: exchange.head.isComplete ? status : 0, proxyStatus: number(CURLINFO_HTTP_CONNECTCODE), sent: sent,
       allSent: number(CURLINFO_REQUEST_SIZE) > 0 && sent >= length, sentBefore: exchange.wasComplete,
       head: exchange.head, body: exchange.captured, stopped: exchange.stopped, sourceFailure: exchange.sourceFailure)
   }

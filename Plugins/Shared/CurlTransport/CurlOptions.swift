@@ -2,23 +2,32 @@
 import CCurl
 
 /// Sets options and remembers the first that libcurl did not take.
-struct CurlOptions {
-  let handle: UnsafeMutableRawPointer
-  var rejected: String?
+package struct CurlOptions {
+  package let handle: UnsafeMutableRawPointer
+  /// What it was that libcurl did not take.
+  package private(set) var rejected: String?
 
-  mutating func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
+  package init(handle: UnsafeMutableRawPointer) {
+    self.handle = handle
+  }
+
+  package mutating func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
     note(relay_curl_set_pointer(handle, option, pointer), "an option (\(option.rawValue))")
   }
 
-  mutating func set(_ option: CURLoption, _ value: Int) {
+  package mutating func set(_ option: CURLoption, _ value: Int) {
     note(relay_curl_set_long(handle, option, value), "an option (\(option.rawValue))")
   }
 
-  mutating func set(_ option: CURLoption, _ value: String, _ what: String) {
+  package mutating func set(_ option: CURLoption, _ value: String, _ what: String) {
     note(relay_curl_set_text(handle, option, value), what)
   }
 
-  private mutating func note(_ code: CURLcode, _ what: String) {
+  package mutating func set(_ option: CURLoption, offset: UInt64) {
+    note(relay_curl_set_offset(handle, option, curl_off_t(clamping: offset)), "an option (\(option.rawValue))")
+  }
+
+  package mutating func note(_ code: CURLcode, _ what: String) {
     if code != CURLE_OK, rejected == nil { rejected = what }
   }
 
@@ -36,8 +45,7 @@ struct CurlOptions {
     // A POST under another name: libcurl then sends Content-Length and asks for 100 Continue above 1 MiB only.
     set(CURLOPT_POST, 1)
     set(CURLOPT_CUSTOMREQUEST, request.method, "the method")
-    note(
-      relay_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(clamping: body.length)), "the length")
+    set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.length)
   }
 
   /// On a kept connection that turns out dead libcurl sends a POST again by itself; only a receiver that can recognise
@@ -59,13 +67,15 @@ struct CurlOptions {
     // An empty proxy also keeps libcurl from looking at the environment.
     set(CURLOPT_PROXY, rules.proxy ?? "", "\"proxy\"")
     set(CURLOPT_NOPROXY, "", "\"proxy\"")
+    // The head with which a proxy answers CONNECT isn't the receiver's.
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     switch rules.httpVersion {
     case "auto", "2": set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     default: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
   }
 
-  mutating func encryption(_ files: TLSFiles) {
+  package mutating func encryption(_ files: TLSFiles) {
     set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     set(CURLOPT_SSL_VERIFYPEER, 1)
     set(CURLOPT_SSL_VERIFYHOST, 2)

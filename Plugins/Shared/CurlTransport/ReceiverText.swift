@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import TargetKit
 
 /// The front of an answer's body as one line for people.
 package enum ReceiverText {
   package static func summary(of body: [UInt8], contentType: String?) -> String {
-    if isPage(body, contentType) { return printable(withoutMarkup(body), most: 300) }
+    if isPage(body, contentType) { return PrintableLine.of(withoutMarkup(body), most: 300) }
     if let text = JSONPeek.text(of: ["message", "error_description", "detail", "error", "title"], in: body) {
-      return printable(Array(text.utf8), most: 1000)
+      return PrintableLine.of(text, most: 1000)
     }
-    return printable(body, most: Request.captured)
+    return PrintableLine.of(body, most: Request.captured)
   }
 
   package static func isPage(_ answer: Answer) -> Bool {
@@ -18,22 +19,6 @@ package enum ReceiverText {
     if contentType?.lowercased().hasPrefix("text/html") == true { return true }
     let start = String(decoding: body.drop { $0 <= 0x20 }.prefix(200), as: UTF8.self).lowercased()
     return start.hasPrefix("<!doctype html") || (start.hasPrefix("<") && start.contains("<html"))
-  }
-
-  /// One line: control characters and runs of spaces become one space, cut at a character.
-  package static func printable(_ bytes: [UInt8], most: Int) -> String {
-    var line = ""
-    for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-      let isSpace = scalar.properties.isWhitespace || scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
-      if isSpace {
-        if !line.isEmpty, line.unicodeScalars.last != " " { line += " " }
-      } else {
-        line.unicodeScalars.append(scalar)
-      }
-      if line.utf8.count >= most { break }
-    }
-    while line.unicodeScalars.last == " " { line.unicodeScalars.removeLast() }
-    return line
   }
 
   /// What stands outside of tags, scripts and styles.

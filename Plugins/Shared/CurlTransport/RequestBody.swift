@@ -5,6 +5,12 @@ import TargetKit
 ///
 /// Their length is known beforehand and they are the same at each attempt, so they can be signed and never need chunks.
 package struct RequestBody {
+  /// How the file stands in the body.
+  package enum FileEncoding { case asItIs, base64 }
+
+  /// Bytes of the file that are encoded at once.
+  private static let piece = 48 * 1024
+
   package let contentType: String
   /// Of the whole body; a form's file has none.
   package let contentEncoding: String?
@@ -13,18 +19,32 @@ package struct RequestBody {
   private let sourceLength: UInt64
   private let before: [UInt8]
   private let after: [UInt8]
+  /// What the file becomes.
+  private let fileLength: UInt64
+  private let encoding: FileEncoding
+  private var encoder = Base64Stream(lineLength: nil)
+  /// Encoded and not handed out yet.
+  private var ready: ArraySlice<UInt8> = []
+  private var sourceRead: UInt64 = 0
   package private(set) var offset: UInt64 = 0
 
   package init(
-    _ delivery: Delivery, contentType: String, contentEncoding: String? = nil, before: [UInt8] = [], after: [UInt8] = []
+    _ delivery: Delivery, contentType: String, contentEncoding: String? = nil, encoding: FileEncoding = .asItIs,
+    before: [UInt8] = [], after: [UInt8] = []
   ) {
     source = delivery.source
     sourceLength = delivery.length
     self.contentType = contentType
     self.contentEncoding = contentEncoding
+    self.encoding = encoding
     self.before = before
     self.after = after
-    length = sourceLength.addingReportingOverflow(UInt64(before.count + after.count)).partialValue
+    switch encoding {
+    case .asItIs: fileLength = sourceLength
+    case .base64: fileLength = Base64Stream.length(of: sourceLength, lineLength: nil) ?? .max
+    }
+    let (sum, overflow) = fileLength.addingReportingOverflow(UInt64(before.count + after.count))
+    length = overflow ? .max : sum
   }
 
   /// A body that is known whole.
@@ -33,14 +53,16 @@ package struct RequestBody {
     sourceLength = 0
     self.contentType = contentType
     contentEncoding = nil
+    encoding = .asItIs
     before = bytes
     after = []
+    fileLength = 0
     length = UInt64(bytes.count)
   }
 
   /// Whether the next bytes are the file's own.
   package var isInSource: Bool {
-    offset >= UInt64(before.count) && offset - UInt64(before.count) < sourceLength
+    offset >= UInt64(before.count) && offset - UInt64(before.count) < fileLength
   }
 
   /// Fills the front of `buffer` with the next bytes; 0 is the end.
@@ -50,18 +72,12 @@ package struct RequestBody {
     let count: Int
     let start = UInt64(before.count)
     if offset < start {
-      let piece = before.dropFirst(Int(offset)).prefix(buffer.count)
-      buffer.copyBytes(from: piece)
-      count = piece.count
-    } else if offset < start + sourceLength {
-      count = try source?.read(into: buffer) ?? 0
-      guard count > 0, UInt64(count) <= start + sourceLength - offset else {
-        throw .retry(.source, "the bytes to deliver are not as many as announced")
-      }
+      count = Self.copy(before.dropFirst(Int(offset)), into: buffer)
+    } else if isInSource {
+      count = encoding == .base64 ? try readEncoded(into: buffer) : try source?.read(into: buffer) ?? 0
+      guard count > 0, UInt64(count) <= fileLength - (offset - start) else { throw Self.notAsAnnounced }
     } else {
-      let piece = after.dropFirst(Int(clamping: offset - start - sourceLength)).prefix(buffer.count)
-      buffer.copyBytes(from: piece)
-      count = piece.count
+      count = Self.copy(after.dropFirst(Int(clamping: offset - start - fileLength)), into: buffer)
     }
     offset += UInt64(count)
     return count
@@ -71,5 +87,30 @@ package struct RequestBody {
     guard offset > 0 else { return }
     try source?.rewind()
     offset = 0
+    sourceRead = 0
+    ready = []
+    encoder = Base64Stream(lineLength: nil)
   }
+
+  private mutating func readEncoded(into buffer: UnsafeMutableRawBufferPointer) throws(Verdict) -> Int {
+    // Fewer than three bytes of a file that goes on become nothing yet.
+    while ready.isEmpty {
+      guard let chunk = try source?.next(upTo: Self.piece), UInt64(chunk.count) <= sourceLength - sourceRead else {
+        throw Self.notAsAnnounced
+      }
+      sourceRead += UInt64(chunk.count)
+      ready = chunk.withUnsafeBytes { encoder.encode($0, isLast: sourceRead == sourceLength) }[...]
+    }
+    let count = Self.copy(ready, into: buffer)
+    ready = ready.dropFirst(count)
+    return count
+  }
+
+  private static func copy(_ bytes: ArraySlice<UInt8>, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let piece = bytes.prefix(buffer.count)
+    buffer.copyBytes(from: piece)
+    return piece.count
+  }
+
+  private static let notAsAnnounced = Verdict.retry(.source, "the bytes to deliver are not as many as announced")
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TargetKit
 
 /// What people read about an exchange.
 package enum Words {
@@ -6,7 +7,7 @@ package enum Words {
   package static func answered(_ answer: Answer) -> String {
     var words = "the receiver answered \(answer.status)"
     if (300...399).contains(answer.status), let location = answer.head.location {
-      words += ": it moved to \(ReceiverText.printable(Array(location.utf8), most: 500))"
+      words += ": it moved to \(PrintableLine.of(location, most: 500))"
     }
     let text = said(answer)
     return text.isEmpty ? words : "\(words): \(text)"

@@ -8,6 +8,7 @@
 
 typedef size_t (*relay_curl_transfer)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*relay_curl_seek)(void *context, curl_off_t offset, int origin);
+typedef int (*relay_curl_debug)(CURL *curl, curl_infotype kind, char *bytes, size_t count, void *context);
 typedef int (*relay_curl_progress)(void *context, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up);
 
 static inline CURLcode relay_curl_set_long(CURL *curl, CURLoption option, long value) {
@@ -41,8 +42,18 @@ static inline CURLcode relay_curl_set_progress(CURL *curl, relay_curl_progress f
   return (curl_easy_setopt)(curl, CURLOPT_XFERINFOFUNCTION, function);
 }
 
+/* Called with CURLOPT_VERBOSE only; told the lines that a protocol of lines sends (CURLINFO_HEADER_OUT). */
+static inline CURLcode relay_curl_set_debug(CURL *curl, relay_curl_debug function) {
+  return (curl_easy_setopt)(curl, CURLOPT_DEBUGFUNCTION, function);
+}
+
 static inline CURLcode relay_curl_get_long(CURL *curl, CURLINFO info, long *value) {
   return (curl_easy_getinfo)(curl, info, value);
+}
+
+/* CURLINFO_ACTIVESOCKET: the connection that the last transfer left open, or CURL_SOCKET_BAD. */
+static inline CURLcode relay_curl_get_socket(CURL *curl, curl_socket_t *value) {
+  return (curl_easy_getinfo)(curl, CURLINFO_ACTIVESOCKET, value);
 }
 
 static inline CURLcode relay_curl_get_offset(CURL *curl, CURLINFO info, curl_off_t *value) {

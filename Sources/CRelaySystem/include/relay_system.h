@@ -37,6 +37,19 @@ int relay_signalfd(const int *signals, size_t count);
 int relay_next_signal(int fd);
 int relay_ignore_signal(int signal);
 
+/* Only names what a path leads to: nothing can be read or written through it. */
+int relay_open_path(const char *path);
+/* The kernel's level of Landlock (landlock_create_ruleset(2)), below 1 for none. */
+int relay_landlock_level(void);
+int relay_has_seccomp_filter(void);
+/* Answers the next system call that waits at a listener (seccomp_unotify(2)) with an error; 1 and its number, 0 when none waits. */
+int relay_deny_call(int listener, int error, int *number);
+
+/* What loses its parent becomes a child of this process, not of the first one. */
+int relay_adopt_orphans(void);
+/* A child that has ended and wasn't waited for yet, which it still isn't then; 0 when there is none. */
+pid_t relay_ended_child(void);
+
 int relay_pidfd_open(pid_t pid);
 
 typedef struct relay_spawn_request {

@@ -32,8 +32,8 @@ enum PipelinesFile {
         "workers", .integer(1...1024), default: .number(JSONNumber(64)), "The most worker processes at one time."),
       KeyDeclaration(
         "confinement", .word(ConfinementMode.allCases.map(\.rawValue)),
-        defaultText: "`best-effort` for targets that come with the program, `required` for others",
-        "Whether a target may run where the kernel can't confine it fully. \(noEffect)"),
+        defaultText: "`best-effort` for targets that come with the program, `required` for others and for all as root",
+        "Whether a target may run where the kernel can't confine it."),
       KeyDeclaration("mailDomain", .domain, defaultText: "the sender's", "The domain of Message-IDs."),
       KeyDeclaration(
         "sourceOrder", .list(.text, atLeast: 1),

@@ -55,7 +55,7 @@ extension ConfigurationDecoder {
     for (number, inbox) in inboxes.enumerated() { numbers[inbox.resolved] = numbers[inbox.resolved] ?? number }
     // A file in an inbox is as good as the inbox.
     let follow = inboxes.map { inbox in
-      inbox.pipeline.access.filter { $0.mode == .write }
+      inbox.pipeline.access.filter { $0.mode != .read }
         .compactMap { numbers[$0.resolved] ?? numbers[PathRules.parent(of: $0.resolved)] }
     }
     for start in inboxes.indices {

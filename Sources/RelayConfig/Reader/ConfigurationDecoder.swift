@@ -83,13 +83,15 @@ struct ConfigurationDecoder {
     let id = object.text("id") ?? ""
     let extract = extract(node["extract"], id: id)
     let isInbox = if case .inbox = extract { true } else { false }
+    let load = load(node["load"], id: id, isInbox: isInbox)
     return PipelineConfiguration(
       id: id, name: object.text("name") ?? id, paused: object.flag("paused"),
       trigger: trigger(node["trigger"], isInbox: isInbox), extract: extract,
       transform: isInbox ? nil : node["transform"]?["template"]?.string.map(Transform.template) ?? .native,
-      load: load(node["load"], id: id, isInbox: isInbox), delivery: delivery(node["delivery"]),
+      load: load, delivery: delivery(node["delivery"]),
       notify: notify(node["notify"]),
-      fingerprint: Fingerprint.of(["load", "delivery", "transform"].map { node[$0] }))
+      fingerprint: Fingerprint.of(["load", "delivery", "transform"].map { node[$0] }),
+      messageDomain: root["mailDomain"]?.string ?? load.settings.senderDomain ?? PipelineConfiguration.noMessageDomain)
   }
 
   private func trigger(_ node: JSONNode?, isInbox: Bool) -> Trigger {

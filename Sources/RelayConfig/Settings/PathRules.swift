@@ -51,6 +51,7 @@ package enum PathRules {
 package struct ProtectedPaths: Sendable {
   /// With links resolved.
   package let paths: [(what: String, path: String)]
+  private static let targets = "a folder of targets"
 
   package static let none = ProtectedPaths(paths: [])
 
@@ -58,7 +59,7 @@ package struct ProtectedPaths: Sendable {
 
   package init(state: String, configurationFile: String, targets: [String], credentialsDirectory: String?) {
     var paths = [("the state folder", state), ("the configuration file", configurationFile)]
-    paths += targets.map { ("a folder of targets", $0) }
+    paths += targets.map { (Self.targets, $0) }
     if let credentialsDirectory { paths.append(("the folder of credentials", credentialsDirectory)) }
     self.paths = paths.map { (what: $0.0, path: PathRules.resolvingLinks($0.1)) }
   }
@@ -66,5 +67,12 @@ package struct ProtectedPaths: Sendable {
   /// What a path would open; nil if nothing. A folder around a protected one opens it too.
   package func conflict(with resolved: String) -> String? {
     paths.first { PathRules.isInside(resolved, $0.path) || PathRules.isInside($0.path, resolved) }?.what
+  }
+
+  /// As `conflict`, for what may well hold programs, such as targets: only what is kept from everybody counts.
+  package func conflictWithSecrets(_ resolved: String) -> String? {
+    paths.first {
+      $0.what != Self.targets && (PathRules.isInside(resolved, $0.path) || PathRules.isInside($0.path, resolved))
+    }?.what
   }
 }

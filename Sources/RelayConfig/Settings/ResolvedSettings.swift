@@ -61,30 +61,10 @@ package struct ResolvedSettings: Equatable, Sendable {
   package var secrets: [SecretReference] = []
   /// What the target may open; only what a person typed.
   package var access: [AccessPath] = []
+  /// The domain of the address that mail comes from, in lower case; nil where the target sends none, or it isn't in ASCII.
+  package var senderDomain: String?
   /// All of it as compact JSON, secrets as references, templates as written.
   package var json: [UInt8] = Array("{}".utf8)
 
   package init() {}
-}
-
-/// A path that a target is let into.
-package struct AccessPath: Equatable, Sendable {
-  package enum Mode: String, Sendable {
-    case read
-    case write
-  }
-
-  /// Absolute, as typed.
-  package var path: String
-  /// Absolute, with links resolved as far as the path exists.
-  package var resolved: String
-  package var mode: Mode
-
-  package init(
-    path: String, resolved: String, mode: Mode
-  ) {
-    self.path = path
-    self.resolved = resolved
-    self.mode = mode
-  }
 }

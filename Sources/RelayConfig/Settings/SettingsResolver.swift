@@ -42,10 +42,9 @@ struct SettingsResolver {
     }
     if let text = node.string, text.contains("{{") {
       if schema.isTemplate, !found.contains(where: \.isAboutType) {
-        template(text, node, path)
-        return node
+        return template(text, node, schema, path, isTyped)
       }
-      if isTyped {
+      if isTyped, !schema.passesBraces {
         problems.add(
           .configTemplateIgnored, "\"\(path)\" holds {{ but is delivered as it stands",
           hint: "target \(target.id) renders no template here", at: node.range)
@@ -110,6 +109,7 @@ struct SettingsResolver {
   private mutating func text(
     _ text: String, _ node: JSONNode, _ schema: JSONSchema, _ path: String, _ isTyped: Bool
   ) -> JSONNode {
+    if schema.isSender { result.senderDomain = Self.domain(ofSender: text) }
     // A schema's default opens nothing: it is passed on as the text that it is.
     guard let mark = schema.access, isTyped, !text.isEmpty, !text.utf8.contains(0) else {
       result.entries.append(.init(path: path, value: .text(text)))
@@ -117,23 +117,59 @@ struct SettingsResolver {
     }
     let absolute = PathRules.absolute(text, in: folder)
     let resolved = PathRules.resolvingLinks(absolute)
-    if let conflict = protected.conflict(with: resolved) {
+    if let conflict = protected.conflict(with: AccessPath.opened(resolved, mark)) {
+      let because = mark == .replace ? ": a file is replaced through the folder that it lies in" : ""
       problems.add(
-        .configProtectedPath, "\"\(path)\" would let target \(target.id) into \(conflict)",
-        hint: "choose a folder apart from it", at: node.range)
+        .configProtectedPath, "\"\(path)\" would let target \(target.id) into \(conflict)\(because)",
+        hint: mark == .replace ? "put the file into a folder of its own" : "choose a folder apart from it",
+        at: node.range)
     }
-    result.access.append(AccessPath(path: absolute, resolved: resolved, mode: mark == .read ? .read : .write))
+    result.access.append(AccessPath(path: absolute, resolved: resolved, mode: mark))
     result.entries.append(.init(path: path, value: .text(absolute)))
     return JSONNode(.string(absolute))
   }
 
-  private mutating func template(_ text: String, _ node: JSONNode, _ path: String) {
+  /// Of `a@b` and `Name <a@b>`.
+  private static func domain(ofSender text: String) -> String? {
+    guard let at = text.lastIndex(of: "@") else { return nil }
+    let domain = text[text.index(after: at)...].prefix { $0 != ">" && $0 != " " }.lowercased()
+    return Names.isDomain(domain) ? domain : nil
+  }
+
+  /// A templated path opens the folder before its first expression, whatever comes out of the expressions later.
+  private mutating func templatedPath(_ text: String, _ mark: JSONSchema.AccessMark, _ node: JSONNode, _ path: String)
+    -> String
+  {
+    // A folder with braces in its name would become a part of the template.
+    let whole = text.hasPrefix("/") || folder.contains("{{") ? text : folder + "/" + text
+    let fixed = whole.part(before: "{{")
+    guard fixed.hasPrefix("/"), let slash = fixed.lastIndex(of: "/") else { return whole }
+    let absolute = PathRules.absolute(String(fixed[...slash]), in: folder)
+    let resolved = PathRules.resolvingLinks(absolute)
+    if let conflict = protected.conflict(with: resolved) {
+      problems.add(
+        .configProtectedPath, "\"\(path)\" would let target \(target.id) into \(conflict)",
+        hint: "before the first {{ the path must name a folder apart from it: that folder is opened", at: node.range)
+    }
+    result.access.append(AccessPath(path: absolute, resolved: resolved, mode: mark == .read ? .read : .write))
+    return whole
+  }
+
+  private mutating func template(
+    _ text: String, _ node: JSONNode, _ schema: JSONSchema, _ path: String, _ isTyped: Bool
+  ) -> JSONNode {
     if let fault = environment.checkTemplate(path, text) {
       problems.add(
         fault.code, "template in \"\(path)\", line \(fault.line), column \(fault.column): \(fault.message)",
         at: node.range)
     }
-    result.templated.append(.init(path: path, text: text))
+    guard isTyped, let mark = schema.access else {
+      result.templated.append(.init(path: path, text: text))
+      return node
+    }
+    let whole = templatedPath(text, mark, node, path)
+    result.templated.append(.init(path: path, text: whole))
+    return JSONNode(.string(whole))
   }
 
   /// What the marks on secrets decide; nil when the value is to be read like any other.
@@ -249,5 +285,12 @@ extension JSONNode {
     case .bool: "true or false"
     default: typeForPeople
     }
+  }
+}
+
+extension String {
+  /// What stands before the first occurrence of a text; all of it where there is none.
+  fileprivate func part(before mark: String) -> Substring {
+    firstRange(of: mark).map { self[..<$0.lowerBound] } ?? self[...]
   }
 }

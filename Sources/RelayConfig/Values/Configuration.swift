@@ -9,7 +9,7 @@ package struct Configuration: Equatable, Sendable {
   package var timeZone: TimeZoneSetting
   package var weekStart: Weekday
   package var workers: Int
-  /// Nil: `best-effort` for targets that come with the program, `required` for others.
+  /// Nil: `best-effort` for targets that come with the program, `required` for others and for all as root.
   package var confinement: ConfinementMode?
   /// Nil: the sender's.
   package var mailDomain: String?
@@ -34,6 +34,17 @@ package struct Configuration: Equatable, Sendable {
     self.sourceOrder = sourceOrder
     self.server = server
     self.pipelines = pipelines
+  }
+}
+
+extension Configuration {
+  /// What no target may be let into. Blocking: links are resolved.
+  ///
+  /// - Parameter programTargets: where the program's own targets lie.
+  package func protectedPaths(programTargets: String?) -> ProtectedPaths {
+    ProtectedPaths(
+      state: state, configurationFile: file, targets: targets + (programTargets.map { [$0] } ?? []),
+      credentialsDirectory: ConfigurationEnvironment.ofProcess().credentialsDirectory)
   }
 }
 

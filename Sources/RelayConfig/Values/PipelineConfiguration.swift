@@ -16,10 +16,15 @@ package struct PipelineConfiguration: Equatable, Sendable {
   /// needs attention
   /// may try again when it changes. Values of secrets are no part of it.
   package var fingerprint: String
+  /// What stands behind the @ of Message-IDs.
+  package var messageDomain: String
+  /// For who names no domain and sends no mail; no mail comes from there (RFC 6761).
+  package static let noMessageDomain = "relay-host.invalid"
 
   package init(
     id: String, name: String, paused: Bool, trigger: Trigger, extract: Extract, transform: Transform? = nil, load: Load,
-    delivery: DeliveryConfiguration, notify: NotifyConfiguration, fingerprint: String
+    delivery: DeliveryConfiguration, notify: NotifyConfiguration, fingerprint: String,
+    messageDomain: String = noMessageDomain
   ) {
     self.id = id
     self.name = name
@@ -31,6 +36,7 @@ package struct PipelineConfiguration: Equatable, Sendable {
     self.delivery = delivery
     self.notify = notify
     self.fingerprint = fingerprint
+    self.messageDomain = messageDomain
   }
 
   /// True for what this version checks and leaves alone.

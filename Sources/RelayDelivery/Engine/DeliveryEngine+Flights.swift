@@ -31,6 +31,7 @@ extension DeliveryEngine {
     let configuration = runtime.configuration
     let (isForNewWorker, generation) = (runtime.worker == nil, runtime.generation)
     let secrets = isForNewWorker ? configuration.load.settings.secrets : []
+    let opening = opening(for: runtime)
     runtime.isHandingOver = true
     runtime.disk.run { [weak self] in
       var preparation = PreparedPart.open(artifact, part: Int(part))
@@ -39,6 +40,7 @@ extension DeliveryEngine {
           for secret in secrets {
             prepared.secrets.append(SecretEntry(path: secret.path, value: try services.secret(secret.name)))
           }
+          opening(&prepared)
           prepared.isForNewWorker = isForNewWorker
           prepared.generation = generation
           prepared.rendered = try services.renderLate(configuration, artifact.manifest, Int(part))
@@ -70,6 +72,7 @@ extension DeliveryEngine {
       verdict.problem = problem.code
       feed(runtime, .verdict(number: number, verdict))
     case .ready(let prepared):
+      if prepared.isWorkerStale { dismissWorker(runtime) }
       guard isUsable(prepared, for: runtime) else {
         finishLeaving(runtime)
         return feed(runtime, .handedBack)
@@ -107,13 +110,22 @@ extension DeliveryEngine {
     }
   }
 
+  /// Opens what a new worker is to be let into, or looks whether the one that is there still is let into what is meant; for a
+  /// thread that may wait for a disk.
+  func opening(for runtime: PipelineRuntime) -> @Sendable (inout PreparedPart) -> Void {
+    if let worker = runtime.worker { return { $0.isWorkerStale = !worker.access.isCurrent } }
+    guard let surroundings, let target = runtime.target else { return { _ in } }
+    let typed = runtime.configuration.access
+    return { $0.access = surroundings.open(typed, copy: target.copy, isShipped: target.isShipped) }
+  }
+
   /// Whether what was prepared still fits: meanwhile the worker may have ended, or been told to go (other settings, a
   /// newer target, the end of the program).
   func isUsable(_ prepared: PreparedPart, for runtime: PipelineRuntime) -> Bool {
     guard runtime.worker == nil else { return runtime.worker?.isLeaving == false }
     // Address and credentials must be of one moment: never an old secret for a new address.
     let given = Set(prepared.secrets.map(\.path))
-    return prepared.isForNewWorker && prepared.generation == runtime.generation
+    return prepared.isForNewWorker && prepared.access != nil && prepared.generation == runtime.generation
       && runtime.configuration.load.settings.secrets.allSatisfy { given.contains($0.path) }
   }
 
@@ -133,7 +145,7 @@ extension DeliveryEngine {
         DeliveryVerdict(.needsAttention, message: catalogue.problem(with: runtime.configuration.load.targetID) ?? ""))
     }
     do {
-      if runtime.worker == nil { try startWorker(runtime, target, part.secrets) }
+      if runtime.worker == nil, let access = part.access { try startWorker(runtime, target, access, part.secrets) }
       let (cancelRead, cancelWrite) = try UnixSocket.pipe()
       let now = BootTime.now
       runtime.worker?.flight = Flight(
@@ -163,8 +175,9 @@ extension DeliveryEngine {
   }
 
   private func startWorker(
-    _ runtime: PipelineRuntime, _ target: UsableTarget, _ secrets: [SecretEntry]
+    _ runtime: PipelineRuntime, _ target: UsableTarget, _ access: WorkerAccess, _ secrets: [SecretEntry]
   ) throws {
+    for note in access.notes { log(.warning, note, runtime) }
     lastToken += 1
     let (id, token) = (runtime.id, lastToken)
     let settings = runtime.configuration.load.settings
@@ -173,10 +186,12 @@ extension DeliveryEngine {
         self?.assumeIsolated { $0.workerEvent(id, token, event) }
       }
     }
-    runtime.worker = RunningWorker(number: number, token: token, logAllowance: LineCollector(now: .now))
+    runtime.worker = RunningWorker(number: number, token: token, logAllowance: LineCollector(now: .now), access: access)
     try host.assumeIsolated { host in
+      for frame in access.frames { try host.send(number, frame.message, descriptors: frame.descriptors) }
       try host.send(
-        number, .load(path: target.copy, pipelineID: id, limits: .ofTargets))
+        number,
+        .load(path: target.copy, pipelineID: id, limits: .ofTargets, confinement: access.confinement))
       try host.send(
         number, .open(settings: SettingsTable.entries(settings), secrets: secrets, settingsJSON: settings.json))
     }
@@ -204,6 +219,9 @@ extension DeliveryEngine {
     guard let runtime = runtimes[id], let worker = runtime.worker, worker.token == token else { return }
     switch event {
     case .line(let text): services.log.log(LogEntry(.info, services.blank(text), ["pipeline": id, "from": "target"]))
+    case .denied(let call, let times):
+      let names = surroundings?.filter.names ?? [:]
+      log(.warning, DeniedCall(call, times: times, names: names).words, runtime)
     case .ended(let end, let problem): workerEnded(runtime, end, problem)
     case .frame(let frame): take(frame, runtime)
     }
@@ -212,6 +230,7 @@ extension DeliveryEngine {
   private func take(_ frame: WorkerFrame, _ runtime: PipelineRuntime) {
     switch frame.message {
     case .hello, .loaded, .manifest, .described: break
+    case .confined(let confined, _): tellUnconfined(runtime, confined)
     case .loadFailed(_, let text):
       endFlight(
         runtime,
@@ -225,6 +244,14 @@ extension DeliveryEngine {
     case .progress: runtime.worker?.flight?.clock.progressed(at: .now)
     default: request(frame, runtime)
     }
+  }
+
+  /// What the kernel should have had and this worker didn't get; what it lacks altogether was told at the start.
+  private func tellUnconfined(_ runtime: PipelineRuntime, _ confined: [KernelConfinement.Piece]) {
+    let lost = KernelConfinement.Piece.allCases.filter { !confined.contains($0) }
+    guard let kernel = surroundings?.policy.kernel, !lost.allSatisfy(kernel.lacking.contains) else { return }
+    let words = lost.map(\.rawValue).joined(separator: ", ")
+    log(.warning, "The target runs less confined than this kernel allows; what is missing: \(words).", runtime)
   }
 
   /// Only a complete result for what is in flight counts.

@@ -91,6 +91,7 @@ extension DeliveryEngine {
       // What was committed while the folder was looked through.
       announceReady(runtime)
     }
+    answerLoadWaiters(runtime)
   }
 }
 

@@ -32,10 +32,12 @@ extension DeliveryEngine {
     let (id, loop, services, configuration) = (runtime.id, loop, services, runtime.configuration)
     let (isForNewWorker, generation) = (runtime.worker == nil, runtime.generation)
     let secrets = isForNewWorker ? configuration.load.settings.secrets.map { ($0.path, $0.name) } : []
+    let opening = opening(for: runtime)
     runtime.isHandingOver = true
     runtime.disk.run { [weak self, state] in
       let made = Result { () throws(SecretProblem) in
         var part = try Self.makeTest(secrets, services, in: state)
+        opening(&part)
         part.isForNewWorker = isForNewWorker
         part.generation = generation
         return part
@@ -68,6 +70,7 @@ extension DeliveryEngine {
     guard runtime.machine.isTesting else { return finishLeaving(runtime) }
     do throws(SecretProblem) {
       let part = try made.get()
+      if part.isWorkerStale { dismissWorker(runtime) }
       guard isUsable(part, for: runtime) else {
         finishLeaving(runtime)
         act(on: places.release(id, now: .now))
@@ -80,8 +83,8 @@ extension DeliveryEngine {
       let fields = DeliveryFields(
         length: 0, sha256: part.sha256.bytes, fileName: Self.testName, mediaType: "text/plain", contentEncoding: nil,
         pipelineID: id, pipelineName: runtime.configuration.name, artifactID: artifact,
-        deliveryID: Identifier.random().description, messageID: "<\(artifact)@relay-host.invalid>", partIndex: 1,
-        partCount: 1, attempt: 1, flags: RELAY_IS_TEST, createdUnixMilliseconds: now.milliseconds,
+        deliveryID: Identifier.random().description, messageID: "<\(artifact)@\(runtime.configuration.messageDomain)>",
+        partIndex: 1, partCount: 1, attempt: 1, flags: RELAY_IS_TEST, createdUnixMilliseconds: now.milliseconds,
         firstAttemptUnixMilliseconds: now.milliseconds, attributes: [])
       lastTestNumber += 1
       take(off: runtime, lastTestNumber, part, fields, entries, isTest: true)

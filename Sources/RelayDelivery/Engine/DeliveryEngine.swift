@@ -66,6 +66,8 @@ package actor DeliveryEngine {
   var removing: Set<String> = []
   var places = WorkerPlaces(limit: 64)
   var catalogue = TargetCatalogue()
+  /// nil before the first configuration is applied.
+  var surroundings: WorkerSurroundings?
   var lastToken: UInt64 = 0
   /// Above all numbers that machines give.
   var lastTestNumber: UInt64 = 1 << 63
@@ -87,9 +89,15 @@ package actor DeliveryEngine {
 
   /// Puts a configuration and the targets that were found into force; called again whenever one of them changes.
   ///
-  /// - Parameter problems: why a pipeline can't run with its settings, by pipeline.
-  package func apply(_ configuration: Configuration, _ found: TargetCatalogue, problems: [String: String] = [:]) {
+  /// - Parameters:
+  ///   - around: what workers are let into besides what pipelines name.
+  ///   - problems: why a pipeline can't run with its settings, by pipeline.
+  package func apply(
+    _ configuration: Configuration, _ found: TargetCatalogue, _ around: WorkerSurroundings,
+    problems: [String: String] = [:]
+  ) {
     catalogue = found
+    surroundings = around
     act(on: places.setLimit(configuration.workers))
     wanted = [:]
     for pipeline in configuration.pipelines where !pipeline.needsHealthStore {
@@ -120,7 +128,8 @@ package actor DeliveryEngine {
     runtime.configuration = pipeline
     runtime.target = catalogue[pipeline.load.targetID]
     let isUnknown = if case .unknown = pipeline.load.target { true } else { false }
-    let trouble = problem ?? catalogue.problem(with: pipeline.load.targetID)
+    runtime.confinementProblem = runtime.target.flatMap { surroundings?.policy.refusal(isShipped: $0.isShipped) }
+    let trouble = problem ?? catalogue.problem(with: pipeline.load.targetID) ?? runtime.confinementProblem
     feed(runtime, .rules(DeliveryRules(pipeline, isIdempotent: runtime.target?.manifest.isIdempotent ?? false)))
     feed(runtime, .pause(byCommand: nil, byConfiguration: pipeline.paused))
     feed(runtime, .target(problem: trouble ?? (isUnknown ? "The configuration is being read again." : nil)))
@@ -137,6 +146,7 @@ package actor DeliveryEngine {
     guard !runtime.isRetired else { return }
     runtime.isRetired = true
     answerTests(runtime, "The pipeline has left the configuration.")
+    answerLoadWaiters(runtime)
     runtime.machine.forgetTimer()
     for purpose in ["next", "load"] { loop.setTimer(TimerKey("pipeline \(runtime.id)", purpose), at: nil) }
     feed(runtime, .stopping)
@@ -182,7 +192,7 @@ package actor DeliveryEngine {
   }
 
   func finishIfIdle(_ runtime: PipelineRuntime) {
-    guard !runtime.machine.isBusy, runtime.worker == nil else { return }
+    guard !runtime.machine.isBusy, runtime.worker == nil, runtime.checksUnderWay == 0 else { return }
     if runtime.isRetired, runtimes[runtime.id] === runtime {
       runtimes[runtime.id] = nil
       let waiting = runtime.whenIdle

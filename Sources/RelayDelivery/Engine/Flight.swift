@@ -35,4 +35,6 @@ struct RunningWorker {
   var leaveLadder: KillLadder?
   var flight: Flight?
   var logAllowance: LineCollector
+  /// What it was let into.
+  var access: WorkerAccess
 }

@@ -12,7 +12,11 @@ struct PreparedPart: Sendable {
   var checksum: UInt64?
   /// Resolved values, when the worker is yet to be opened.
   var secrets: [SecretEntry] = []
-  /// Whether `secrets` are there, so that a new worker can be opened.
+  /// What a new worker is let into.
+  var access: WorkerAccess?
+  /// Whether a path of the worker that is there leads elsewhere by now.
+  var isWorkerStale = false
+  /// Whether `secrets` and `access` are there, so that a new worker can be opened.
   var isForNewWorker = false
   /// The pipeline's generation when it was prepared.
   var generation: UInt64 = 0

@@ -14,6 +14,8 @@ final class PipelineRuntime {
   let id: String
   var configuration: PipelineConfiguration
   var target: UsableTarget?
+  /// Why its target may not run on this kernel.
+  var confinementProblem: String?
   var machine: DeliveryMachine
   /// Its work on the disk, in order.
   let disk: SerialWork
@@ -38,6 +40,10 @@ final class PipelineRuntime {
   /// Gone from the configuration, or being removed: what is in flight may end, then the runtime goes.
   var isRetired = false
   var whenIdle: [@Sendable () -> Void] = []
+  /// Who waits until its folder has been opened, or couldn't be.
+  var loadWaiters: [@Sendable () -> Void] = []
+  /// Answers to a target's check that are being made from the state: until they are, nobody else may open it.
+  var checksUnderWay = 0
   /// Who waits until an artifact has left the queue.
   var departureWaiters: [UInt64: [@Sendable (String?) -> Void]] = [:]
   /// Grows when a worker is to be opened anew: what was prepared before then isn't sent.

@@ -51,7 +51,8 @@ extension DeliveryEngine {
     let machine = runtime.machine
     var attention = machine.attention.map { ($0.code, $0.message, Optional(WallTime(milliseconds: $0.since))) }
     if attention == nil, let problem = machine.targetProblem {
-      attention = (DiagnosticCode.deliveryTargetMissing.rawValue, problem, nil)
+      let code = problem == runtime.confinementProblem ? DiagnosticCode.deliveryUnconfined : .deliveryTargetMissing
+      attention = (code.rawValue, problem, nil)
     }
     return PipelineSnapshot(
       id: runtime.id, state: machine.state(at: .now), totals: runtime.folder?.totals,

@@ -10,23 +10,53 @@ package struct TargetCheck: Sendable {
   package static let patience: Int64 = 60_000
 
   private let host: WorkerHost
+  private let surroundings: WorkerSurroundings
+  private let requests: Requests
+  private let log: any LogSink
 
-  package init(host: WorkerHost) { self.host = host }
+  /// Answers what the target asks during its check; called on the loop's thread, and so must be the answer.
+  package typealias Requests = @Sendable (WorkerMessage, @escaping @Sendable (TargetAnswer) -> Void) -> Void
+
+  /// - Parameter log: told what the target tries and may not.
+  package init(
+    host: WorkerHost, surroundings: WorkerSurroundings, log: any LogSink, requests: @escaping Requests
+  ) {
+    self.host = host
+    self.surroundings = surroundings
+    self.requests = requests
+    self.log = log
+  }
+
+  /// What the target is let into for its check. Blocking: not for the loop's thread.
+  package func access(for pipeline: PipelineConfiguration, _ target: UsableTarget) -> WorkerAccess {
+    surroundings.open(pipeline.access, copy: target.copy, isShipped: target.isShipped)
+  }
 
   /// Checks one pipeline; `then` is called once, on the loop's thread. nil: this target can't check.
   ///
   /// - Parameter secrets: path and value of each secret setting.
   package func run(
-    _ pipeline: PipelineConfiguration, _ target: UsableTarget, secrets: [SecretEntry],
+    _ pipeline: PipelineConfiguration, _ target: UsableTarget, _ access: WorkerAccess, secrets: [SecretEntry],
     then: @escaping @Sendable (DeliveryVerdict?) -> Void
   ) {
+    if let refusal = surroundings.policy.refusal(isShipped: target.isShipped) {
+      return then(DeliveryVerdict(.needsAttention, message: refusal))
+    }
     let cancel: (read: Descriptor, write: Descriptor)
     do { cancel = try UnixSocket.pipe() } catch { return then(DeliveryVerdict(.retry, message: error.message)) }
     let settings = pipeline.load.settings
-    let worker = ThrowawayWorker(host: host, usesRuntime: target.isShipped, patience: Self.patience)
+    var worker = ThrowawayWorker(host: host, usesRuntime: target.isShipped, patience: Self.patience)
+    worker.requests = requests
+    worker.denied = { [log, names = surroundings.filter.names] call, times in
+      let denied = DeniedCall(call, times: times, names: names)
+      log.log(LogEntry(.warning, denied.words, ["pipeline": pipeline.id, "during": "check"]))
+    }
+    let opened = access.frames.map { ThrowawayWorker.Message(message: $0.message, descriptors: $0.descriptors) }
     worker.ask(
-      [
-        .init(message: .load(path: target.copy, pipelineID: pipeline.id, limits: .ofTargets)),
+      opened + [
+        .init(
+          message: .load(
+            path: target.copy, pipelineID: pipeline.id, limits: .ofTargets, confinement: access.confinement)),
         .init(
           message: .open(
             settings: SettingsTable.entries(settings), secrets: secrets, settingsJSON: settings.json)),
@@ -45,7 +75,7 @@ package struct TargetCheck: Sendable {
   /// nil waits for more; an answer of nil says that the target can't check.
   private static let answer: @Sendable (inout Progress, WorkerEvent) -> DeliveryVerdict?? = { progress, event in
     switch event {
-    case .line: return .none
+    case .line, .denied: return .none
     case .ended(let end, let problem):
       let words = problem.map { "broke the protocol of its worker: \($0)" } ?? end.words
       return DeliveryVerdict(.none, message: "The target \(words).")
@@ -54,7 +84,8 @@ package struct TargetCheck: Sendable {
       case .loaded(_, let offersCheck, _):
         progress.hasCheck = offersCheck
         return .none
-      case .loadFailed(_, let text): return DeliveryVerdict(.needsAttention, message: PrintableText.cleaned(text))
+      case .loadFailed(_, let text):
+        return DeliveryVerdict(.needsAttention, message: "The target \(PrintableText.cleaned(text)).")
       case .opened(let code, let verdict):
         if let failure = DeliveryEngine.failure(ofOpening: verdict, returnCode: code) { return failure }
         return progress.hasCheck ? .none : .some(nil)

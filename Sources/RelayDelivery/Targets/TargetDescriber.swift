@@ -8,18 +8,34 @@ struct TargetDescriber: Sendable {
   static let patience: Int64 = 10_000
 
   let host: WorkerHost
+  /// What a target that only says what it is may touch.
+  var surroundings: WorkerSurroundings
+  /// Told what a target tries and may not.
+  let log: any LogSink
 
   struct Reason: Error, Equatable, Sendable {
     var text: String
   }
 
-  /// - Parameter then: called once on the loop's thread with the manifest's bytes or a reason for people.
+  /// - Parameters:
+  ///   - file: what it was copied from.
+  ///   - then: called once on the loop's thread with the manifest's bytes or a reason for people.
   func describe(
-    _ copy: String, usesRuntime: Bool, then: @escaping @Sendable (Result<[UInt8], Reason>) -> Void
+    _ copy: String, of file: String, usesRuntime: Bool, then: @escaping @Sendable (Result<[UInt8], Reason>) -> Void
   ) {
-    let worker = ThrowawayWorker(host: host, usesRuntime: usesRuntime, patience: Self.patience)
+    if let refusal = surroundings.policy.refusal(isShipped: usesRuntime) {
+      return then(.failure(Reason(text: refusal)))
+    }
+    var worker = ThrowawayWorker(host: host, usesRuntime: usesRuntime, patience: Self.patience)
+    worker.denied = { [log, names = surroundings.filter.names] call, times in
+      log.log(LogEntry(.warning, DeniedCall(call, times: times, names: names).words, ["file": file]))
+    }
+    let confinement = surroundings.confinement(copy: copy, isShipped: usesRuntime)
     worker.ask(
-      [.init(message: .load(path: copy, pipelineID: "", limits: WorkerLimits())), .init(message: .describe)],
+      [
+        .init(message: .load(path: copy, pipelineID: "", limits: .ofDescribing, confinement: confinement)),
+        .init(message: .describe),
+      ],
       state: [UInt8]?.none, answer: Self.answer,
       failed: { .failure(Reason(text: "It can't be described. \($0)")) }, then: then)
   }
@@ -29,7 +45,7 @@ struct TargetDescriber: Sendable {
       .failure(Reason(text: PrintableText.cleaned(text)))
     }
     switch event {
-    case .line: return nil
+    case .line, .denied: return nil
     case .ended(let end, let problem):
       return failure("It died while loading or describing itself: \(problem ?? end.words).")
     case .frame(let frame):
@@ -37,7 +53,7 @@ struct TargetDescriber: Sendable {
       case .manifest(let bytes):
         manifest = bytes
         return nil
-      case .loadFailed(_, let text): return failure(text)
+      case .loadFailed(let why, let text): return failure(why == .unconfined ? "It \(text)." : text)
       case .described(let code):
         guard code == 0, let manifest else {
           return failure(code == 0 ? "It handed over no manifest." : "Its describe function failed with \(code).")

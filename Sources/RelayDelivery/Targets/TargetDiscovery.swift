@@ -27,7 +27,7 @@ package actor TargetDiscovery {
 
   nonisolated package let loop: EventLoop
   nonisolated package var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-  private let describer: TargetDescriber
+  private var describer: TargetDescriber
   private let threads: WorkThreads
   private let scanner: TargetScanner
   private let hostVersion: String
@@ -47,10 +47,15 @@ package actor TargetDiscovery {
   private var watch: FolderWatch?
   package private(set) var catalogue = TargetCatalogue()
 
-  /// - Parameter store: the folder for the copies that workers load.
-  package init(host: WorkerHost, threads: WorkThreads, store: String, hostVersion: String) {
+  /// - Parameters:
+  ///   - store: the folder for the copies that workers load.
+  ///   - log: told what a target tries and may not while it says what it is.
+  package init(
+    host: WorkerHost, threads: WorkThreads, store: String, hostVersion: String, surroundings: WorkerSurroundings,
+    log: any LogSink
+  ) {
     loop = host.loop
-    describer = TargetDescriber(host: host)
+    describer = TargetDescriber(host: host, surroundings: surroundings, log: log)
     self.threads = threads
     scanner = TargetScanner(store: store)
     self.hostVersion = hostVersion
@@ -69,6 +74,15 @@ package actor TargetDiscovery {
       }
     }
     setFolders(folders)
+  }
+
+  /// Other surroundings for targets that describe themselves from now on; with another policy, what was refused is asked anew.
+  package func setSurroundings(_ new: WorkerSurroundings) {
+    let isOther = describer.surroundings.policy != new.policy
+    describer.surroundings = new
+    guard isOther else { return }
+    for (file, entry) in seen { if case .broken = entry.target.state { seen[file] = nil } }
+    scan()
   }
 
   /// Other folders from now on; those that ship with the program come first.
@@ -139,7 +153,7 @@ package actor TargetDiscovery {
     describing = Set(files.map(\.file))
     watchDescribing()
     for next in files {
-      describer.describe(next.copy, usesRuntime: isShipped(next.file)) { [weak self] result in
+      describer.describe(next.copy, of: next.file, usesRuntime: isShipped(next.file)) { [weak self] result in
         self?.assumeIsolated { me in
           let state = me.state(of: result, next.file, next.copy, next.sha256)
           if case .success(let manifest) = result, case .ready = state {
@@ -198,7 +212,11 @@ package actor TargetDiscovery {
     if isSettling {
       let since = settlingSince ?? .now
       settlingSince = since
-      if BootTime.now.milliseconds(since: since) < Self.patience { return }
+      if BootTime.now.milliseconds(since: since) < Self.patience {
+        // The timer that would look again may have gone off while targets described themselves.
+        if isScanWanted { scan() }
+        return
+      }
     } else {
       settlingSince = nil
     }

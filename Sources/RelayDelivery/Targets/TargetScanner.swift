@@ -123,7 +123,7 @@ struct TargetScanner: Sendable {
       return .copied(stamp, copy: known.copy, sha256: known.sha256, manifest: kept(known.sha256, in: folder))
     }
     let temporary = ".in-\(Identifier.random())"
-    let output = try folder.createFile(temporary, mode: 0o500)
+    let output = try folder.createFile(temporary, mode: 0o555)
     do {
       let hasher = try SHA256Hasher()
       var chunk = [UInt8](repeating: 0, count: 256 * 1024)

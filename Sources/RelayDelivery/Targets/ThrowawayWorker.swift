@@ -17,6 +17,12 @@ struct ThrowawayWorker: Sendable {
   /// The longest that it may take, in milliseconds.
   var patience: Int64
 
+  /// Answers what the target asks meanwhile; called on the loop's thread, and so must be the answer.
+  var requests: @Sendable (WorkerMessage, @escaping @Sendable (TargetAnswer) -> Void) -> Void = { _, _ in }
+
+  /// Told what the target tries and may not.
+  var denied: @Sendable (_ call: Int32, _ times: Int) -> Void = { _, _ in }
+
   /// Asks, and calls `then` once on the loop's thread.
   ///
   /// - Parameters:
@@ -29,10 +35,24 @@ struct ThrowawayWorker: Sendable {
     failed: @escaping @Sendable (String) -> Answer, then: @escaping @Sendable (Answer) -> Void
   ) {
     let conversation = Conversation(state, then)
-    let patience = patience
+    let (patience, requests, denied) = (patience, requests, denied)
     host.assumeIsolated { host in
       do {
-        let number = try host.start(usesRuntime: usesRuntime) { event in conversation.take(event, answer) }
+        let number = try host.start(usesRuntime: usesRuntime) { event in
+          conversation.take(event, answer)
+          switch event {
+          case .frame(let frame) where frame.message.isRequest: conversation.request(frame)
+          case .denied(let call, let times): denied(call, times)
+          default: break
+          }
+        }
+        conversation.whenRequested { [weak host] frame in
+          requests(frame.message) { [weak host] answer in
+            host?.assumeIsolated { host in
+              try? host.send(number, answer.message, request: frame.requestID, descriptors: answer.descriptors)
+            }
+          }
+        }
         let (loop, key) = (host.loop, TimerKey("worker \(number)", "patience"))
         conversation.whenDone { [weak host] in
           loop.setTimer(key, at: nil)
@@ -58,11 +78,19 @@ private final class Conversation<State: Sendable, Answer: Sendable>: Sendable {
     var state: State
     var then: (@Sendable (Answer) -> Void)?
     var done: @Sendable () -> Void = {}
+    var request: @Sendable (WorkerFrame) -> Void = { _ in }
   }
   private let inner: Mutex<Inner>
 
   init(_ state: State, _ then: @escaping @Sendable (Answer) -> Void) {
     inner = Mutex(Inner(state: state, then: then))
+  }
+
+  func whenRequested(_ request: @escaping @Sendable (WorkerFrame) -> Void) { inner.withLock { $0.request = request } }
+
+  /// Passes on what the target asks, as long as the conversation lasts.
+  func request(_ frame: WorkerFrame) {
+    inner.withLock { $0.then == nil ? nil : $0.request }?(frame)
   }
 
   func whenDone(_ done: @escaping @Sendable () -> Void) { inner.withLock { $0.done = done } }

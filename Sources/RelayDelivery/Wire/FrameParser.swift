@@ -73,7 +73,7 @@ package struct FrameParser: Sendable {
     case RELAY_FRAME_RESULT: return message + UInt32(RELAY_MAXIMUM_RECEIPT) + 512
     case RELAY_FRAME_OPENED, RELAY_FRAME_LOG, RELAY_FRAME_LOAD_FAILED: return message + 64
     case RELAY_FRAME_STATE_GET...RELAY_FRAME_STATE_NEXT: return UInt32(RELAY_MAXIMUM_STATE_VALUE) + 512
-    case RELAY_FRAME_HELLO...RELAY_FRAME_VERIFY: return 64
+    case RELAY_FRAME_HELLO...RELAY_FRAME_CONFINED: return 64
     default: return nil
     }
   }

@@ -6,17 +6,28 @@ import TargetABI
 package struct WorkerLimits: Sendable, Equatable {
   /// Bytes of address space (`RLIMIT_AS`).
   package var memory: UInt64?
+  /// Bytes that can be written to, in all mappings that are its own (`RLIMIT_DATA`).
+  package var data: UInt64?
   package var openFiles: UInt64?
   /// Bytes of a file that it writes (`RLIMIT_FSIZE`).
   package var fileSize: UInt64?
   /// Processes and threads of the whole user (`RLIMIT_NPROC`), not of this worker alone.
   package var processes: UInt64?
 
-  /// What a target gets: 4 GiB of address space, since runtimes reserve far more than they use, and 256 open files.
-  package static let ofTargets = WorkerLimits(memory: 4 << 30, openFiles: 256)
+  /// What a target gets: 4 GiB of address space, since runtimes reserve far more than they use, 1 GiB of it to write to, and
+  /// 256 open files. A file that it writes may be of any size: a part may be. Processes can't be limited for one worker of a
+  /// user; its confinement lets it start threads only, whose stacks count as data.
+  package static let ofTargets = WorkerLimits(memory: 4 << 30, data: 1 << 30, openFiles: 256)
 
-  package init(memory: UInt64? = nil, openFiles: UInt64? = nil, fileSize: UInt64? = nil, processes: UInt64? = nil) {
+  /// For one that says what it is and nothing else: it writes no file.
+  package static let ofDescribing = WorkerLimits(memory: 4 << 30, data: 1 << 30, openFiles: 64, fileSize: 1 << 20)
+
+  package init(
+    memory: UInt64? = nil, data: UInt64? = nil, openFiles: UInt64? = nil, fileSize: UInt64? = nil,
+    processes: UInt64? = nil
+  ) {
     self.memory = memory
+    self.data = data
     self.openFiles = openFiles
     self.fileSize = fileSize
     self.processes = processes
@@ -25,8 +36,11 @@ package struct WorkerLimits: Sendable, Equatable {
 
 /// What the host says to a worker.
 package enum HostMessage: Sendable, Equatable {
-  /// First of all. `path` is absolute.
-  case load(path: String, pipelineID: String, limits: WorkerLimits)
+  /// Before `load`: what is to be let in of the paths that travel along, opened, in this order; at most
+  /// `RELAY_ACCESS_MAXIMUM` at a time.
+  case access([WorkerConfinement.PathMode])
+  /// `path` is absolute.
+  case load(path: String, pipelineID: String, limits: WorkerLimits, confinement: WorkerConfinement)
   case describe
   case open(settings: [SettingEntry], secrets: [SecretEntry], settingsJSON: [UInt8])
   /// `overlay`: settings rendered for this delivery. `verifiedChecksum`: the `PartChecksum` of the part if its SHA-256 was compared
@@ -39,9 +53,10 @@ package enum HostMessage: Sendable, Equatable {
   case verifyAnswer(code: Int32, checksum: UInt64)
   case leave
 
-  /// How many descriptors must travel with the frame's first byte, in this order: part, cancel; cancel; scratch file.
+  /// How many descriptors must travel with the frame's first byte, in this order: paths; part, cancel; cancel; scratch file.
   package var descriptorCount: Int {
     switch self {
+    case .access(let modes): modes.count
     case .deliver: 2
     case .check: 1
     case .scratchAnswer(let code): code == RELAY_OK ? 1 : 0
@@ -55,14 +70,19 @@ package enum HostMessage: Sendable, Equatable {
   package func encoded(requestID: UInt64) throws(WireError) -> [UInt8] {
     var writer = WireWriter()
     switch self {
-    case .load(let path, let pipelineID, let limits):
+    case .access(let modes):
+      writer.count(modes.count)
+      for mode in modes { writer.u32(mode.rawValue) }
+    case .load(let path, let pipelineID, let limits, let confinement):
       writer.u32(RELAY_PROTOCOL_VERSION)
       writer.text(path)
       writer.text(pipelineID)
       writer.u64(limits.memory ?? 0)
+      writer.u64(limits.data ?? 0)
       writer.u64(limits.openFiles ?? 0)
       writer.u64(limits.fileSize ?? 0)
       writer.u64(limits.processes ?? 0)
+      writer.confinement(confinement)
     case .describe, .check, .leave: break
     case .open(let settings, let secrets, let settingsJSON):
       writer.settings(settings)
@@ -90,6 +110,7 @@ package enum HostMessage: Sendable, Equatable {
 
   private var type: UInt32 {
     switch self {
+    case .access: RELAY_FRAME_ACCESS
     case .load: RELAY_FRAME_LOAD
     case .describe: RELAY_FRAME_DESCRIBE
     case .open: RELAY_FRAME_OPEN

@@ -8,6 +8,7 @@ package enum LoadFailure: Int32, Sendable, Equatable {
   case missingSymbol = 2
   case abiMismatch = 3
   case badPath = 4
+  case unconfined = 5
 }
 
 /// Which of a pipeline's two tables a saved value is in.
@@ -41,6 +42,8 @@ package struct WorkerFrame: Sendable, Equatable {
 /// What a worker says to the host.
 package enum WorkerMessage: Sendable, Equatable {
   case hello(version: UInt32)
+  /// What is in force before the target is loaded. With a listener a descriptor travels along, on which denied calls are told.
+  case confined([KernelConfinement.Piece], hasListener: Bool)
   case loaded(abi: UInt32, hasCheck: Bool, hasClose: Bool)
   case loadFailed(LoadFailure, String)
   /// JSON, at most 256 KiB, not looked at.
@@ -80,6 +83,12 @@ extension WireReader {
       guard bits & ~known == 0 else { throw .badField(type: type, value: Int64(bits)) }
       return .loaded(
         abi: abi, hasCheck: bits & RELAY_TARGET_HAS_CHECK != 0, hasClose: bits & RELAY_TARGET_HAS_CLOSE != 0)
+    case RELAY_FRAME_CONFINED:
+      let pieces = try u32()
+      guard pieces & ~UInt32(RELAY_CONFINE_ALL) == 0 else { throw .badField(type: type, value: Int64(pieces)) }
+      let listens = try u32()
+      guard listens <= 1 else { throw .badField(type: type, value: Int64(listens)) }
+      return .confined(KernelConfinement.Piece.allCases.filter { pieces & $0.bit != 0 }, hasListener: listens == 1)
     case RELAY_FRAME_LOAD_FAILED: return .loadFailed(try member(try i32()), try text(limit: Self.messageLimit))
     case RELAY_FRAME_MANIFEST: return .manifest(try data(limit: Int(RELAY_MAXIMUM_MANIFEST)))
     case RELAY_FRAME_DESCRIBED: return .described(returnCode: try i32())

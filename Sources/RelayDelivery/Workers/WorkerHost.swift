@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RelaySystem
+import RelayWorkerProtocol
 
 /// What comes from a worker process, in order; `ended` is the last.
 package enum WorkerEvent: Sendable {
   case frame(WorkerFrame)
   /// A line that it printed, fit for the log.
   case line(String)
+  /// A system call that no target may make was denied to it: the first of its number with `times` 1, and before `ended` once more
+  /// where there were several, with how many.
+  case denied(call: Int32, times: Int)
   /// The process is gone; `problem` says what was wrong with what it sent, where something was.
   case ended(ProcessEnd, problem: String?)
 }
@@ -35,6 +39,16 @@ package actor WorkerHost {
     var errors: LineCollector
     var problem: String?
     var isSocketOpen = true
+    var listening = Listening.awaited(nil)
+    var denied: DeniedCalls
+  }
+
+  /// Whether denied system calls can be heard of. What comes before the target is loaded is the worker's own word, so only then.
+  private enum Listening {
+    /// With the first descriptor that came, until a frame says what it is.
+    case awaited(Descriptor?)
+    case to(SystemCallListener)
+    case nothing
   }
 
   package init(loop: EventLoop, launcher: WorkerLauncher) {
@@ -51,7 +65,8 @@ package actor WorkerHost {
     let number = lastNumber
     let now = BootTime.now
     workers[number] = Worker(
-      process: process, handler: handler, output: LineCollector(now: now), errors: LineCollector(now: now))
+      process: process, handler: handler, output: LineCollector(now: now), errors: LineCollector(now: now),
+      denied: DeniedCalls(now: now))
     do {
       try watch(process.socket) { $0.socketReady(number, $1) }
       try watch(process.output) { actor, _ in actor.printed(number, isError: false) }
@@ -126,8 +141,9 @@ package actor WorkerHost {
   private func receive(_ number: Int) -> Bool {
     guard let worker = workers[number], worker.isSocketOpen else { return false }
     do {
-      // Descriptors that a worker sends mean nothing and are closed again by being dropped.
+      // But for the one of a listener, descriptors that a worker sends mean nothing and are closed again by being dropped.
       guard let received = try worker.process.socket.receive() else { return false }
+      if case .awaited(nil) = worker.listening { workers[number]?.listening = .awaited(received.descriptors.first) }
       guard !received.bytes.isEmpty else {
         closeSocket(number)
         return false
@@ -149,8 +165,52 @@ package actor WorkerHost {
     while true {
       let frame = try workers[number]?.parser.next()
       guard let frame, let handler = workers[number]?.handler else { return }
+      try listen(number, frame.message)
       handler(.frame(frame))
     }
+  }
+
+  // MARK: Denied calls
+
+  private func listen(_ number: Int, _ message: WorkerMessage) throws(WireError) {
+    guard case .awaited(let descriptor)? = workers[number]?.listening else {
+      if case .confined = message { throw .unknownType(UInt16(RELAY_FRAME_CONFINED)) }
+      return
+    }
+    if case .hello = message { return }
+    workers[number]?.listening = .nothing
+    guard case .confined(_, hasListener: true) = message, let descriptor else { return }
+    let listener = SystemCallListener(descriptor)
+    workers[number]?.listening = .to(listener)
+    do { try watch(descriptor) { $0.callsWait(number, $1) } } catch { workers[number]?.listening = .nothing }
+  }
+
+  private func callsWait(_ number: Int, _ readiness: EventLoop.Readiness) {
+    guard let worker = workers[number], case .to(let listener) = worker.listening else { return }
+    while workers[number]?.denied.mayAnswer(at: .now) == true {
+      guard let call = try? listener.denyNext() else {
+        // Nobody is left who could call, or it is no listener.
+        if !readiness.isDisjoint(with: [.hungUp, .failed]) { stopListening(number) }
+        return
+      }
+      if workers[number]?.denied.note(call) == true { worker.handler(.denied(call: call, times: 1)) }
+    }
+    try? loop.rewatch(listener.descriptor, for: [])
+    loop.setTimer(
+      TimerKey("worker \(number)", "denied"), at: BootTime.now.advanced(milliseconds: DeniedCalls.pause)
+    ) { [weak self] in
+      self?.assumeIsolated { me in
+        guard case .to(let listener)? = me.workers[number]?.listening else { return }
+        try? me.loop.rewatch(listener.descriptor, for: .readable)
+      }
+    }
+  }
+
+  private func stopListening(_ number: Int) {
+    loop.setTimer(TimerKey("worker \(number)", "denied"), at: nil)
+    guard case .to(let listener)? = workers[number]?.listening else { return }
+    workers[number]?.listening = .nothing
+    loop.forget(listener.descriptor)
   }
 
   /// Ends a worker that doesn't keep to the protocol.
@@ -212,11 +272,14 @@ package actor WorkerHost {
     lines += workers[number]?.errors.end() ?? []
     for line in lines { worker.handler(.line(line)) }
     let problem = workers[number]?.problem
+    for (call, times) in workers[number]?.denied.repeated ?? [] { worker.handler(.denied(call: call, times: times)) }
     forget(number)
+    ProcessTree.buryOrphans(except: Set(workers.values.map(\.process.child.pid)))
     worker.handler(.ended(end, problem: problem))
   }
 
   private func forget(_ number: Int) {
+    stopListening(number)
     guard let worker = workers.removeValue(forKey: number) else { return }
     loop.setTimer(TimerKey("worker \(number)", "gone"), at: nil)
     loop.forget(worker.process.socket)

@@ -16,6 +16,24 @@ package struct WorkerLauncher: Sendable {
     self.runtimeFolder = runtimeFolder
   }
 
+  /// The filters of system calls that every worker would make, made once; they make their own when that can't be
+  /// done. Waits for a process that takes some milliseconds.
+  package func madeFilter(_ kernel: KernelConfinement) -> CallFilter {
+    guard kernel.hasFilter, let (read, write) = try? UnixSocket.pipe(),
+      let null = try? Directory("/dev").openDevice("null"),
+      let child = try? ChildProcess(
+        .init(
+          program: program, arguments: ["filter", "\(kernel.landlock)"], descriptors: [null, write, null], folder: "/"))
+    else { return CallFilter() }
+    // Less than a pipe holds, so the end of the process can be waited for before it is read.
+    guard child.end(wait: true) == .exited(0), (try? read.setNonBlocking()) != nil else {
+      return CallFilter()
+    }
+    var room = [UInt8](repeating: 0, count: 64 * 1024)
+    let got = room.withUnsafeMutableBytes { raw in (try? read.read(into: raw)) ?? nil } ?? 0
+    return CallFilter(printed: Array(room.prefix(got))) ?? CallFilter()
+  }
+
   /// A started worker and the host's ends of its connections.
   package struct Started: Sendable {
     package var child: ChildProcess

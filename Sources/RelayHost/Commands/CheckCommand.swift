@@ -13,7 +13,7 @@ enum CheckCommand {
     return Ending.of(json: json) { () throws(Refusal) in
       let file = try session.file()
       let bytes = try file.bytes()
-      let workshop = try Workshop()
+      let workshop = try Workshop(for: file)
       let catalogue = workshop.targets(in: (try? file.places().targets) ?? [])
       let (configuration, problems) = file.read(bytes, targets: catalogue.manifests)
       var answers: [String: DeliveryVerdict?] = [:]
@@ -22,7 +22,7 @@ enum CheckCommand {
       if arguments.has("--online"), let configuration, let secrets {
         for pipeline in configuration.pipelines {
           guard let target = catalogue[pipeline.load.targetID] else { continue }
-          answers[pipeline.id] = workshop.check(pipeline, target, secrets)
+          answers[pipeline.id] = workshop.check(pipeline, target, secrets, stateFolder: configuration.state)
         }
       }
       let isValid = configuration != nil && !problems.contains { $0.severity == .error }
@@ -32,7 +32,8 @@ enum CheckCommand {
       if json { return .print(self.json(file, isValid, problems, configuration, answers), outcome) }
       var ending = words(file, isValid, problems, configuration, catalogue, answers, outcome)
       let folders = configuration.map(missingInboxes) ?? []
-      ending.problems += (missing + folders).map { "warning: \($0)\n" }.joined()
+      let unconfined = configuration.map { Self.unconfined($0, catalogue) } ?? []
+      ending.problems += (missing + folders + unconfined).map { "warning: \($0)\n" }.joined()
       return ending
     }
   }
@@ -61,6 +62,16 @@ enum CheckCommand {
     }
   }
 
+  /// What the kernel can't keep targets from, and who may not run because of that.
+  private static func unconfined(_ configuration: Configuration, _ catalogue: TargetCatalogue) -> [String] {
+    let policy = Confinement.policy(configuration)
+    let stopped = configuration.pipelines.compactMap { pipeline -> String? in
+      guard let target = catalogue[pipeline.load.targetID] else { return nil }
+      return policy.refusal(isShipped: target.isShipped).map { "pipeline \(pipeline.id): \($0)" }
+    }
+    return (policy.warning.map { [$0] } ?? []) + stopped
+  }
+
   private static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   private static func words(
@@ -79,11 +90,9 @@ enum CheckCommand {
     ending.output +=
       "\(file.path) is good: \(Words.count(Int64(configuration.pipelines.count), "pipeline", "pipelines")).\n"
     for pipeline in configuration.pipelines {
-      let access = pipeline.access.map { access in
-        (access.mode == .read ? "reads " : "writes ") + access.path + (isThere(access.path) ? "" : " (not there yet)")
-      }
+      let access = pipeline.access.map(Confinement.words)
       ending.output +=
-        "  \(pipeline.id) → \(pipeline.load.targetID): \(access.isEmpty ? "touches no files" : access.joined(separator: ", "))\n"
+        "  \(pipeline.id) → \(pipeline.load.targetID): \(access.isEmpty ? "touches no files of yours" : access.joined(separator: ", "))\n"
       guard let answer = answers[pipeline.id] else { continue }
       switch answer {
       case nil: ending.output += "    its target can't ask beforehand\n"
@@ -92,6 +101,7 @@ enum CheckCommand {
         ending.output += verdict.code == .delivered ? "    answers\(told)\n" : "    \(verdict.code.rawValue)\(told)\n"
       }
     }
+    if !configuration.pipelines.isEmpty { ending.output += Confinement.summary }
     return ending
   }
 
@@ -109,6 +119,8 @@ enum CheckCommand {
     writer.beginArray()
     for problem in problems { problem.write(to: &writer) }
     writer.endArray()
+    writer.name("confinement")
+    writer.raw(Confinement.json)
     writer.name("pipelines")
     writer.beginArray()
     for pipeline in configuration?.pipelines ?? [] {
@@ -119,14 +131,7 @@ enum CheckCommand {
       writer.value(pipeline.load.targetID)
       writer.name("access")
       writer.beginArray()
-      for access in pipeline.access {
-        writer.beginObject()
-        writer.name("path")
-        writer.value(access.path)
-        writer.name("mode")
-        writer.value(access.mode.rawValue)
-        writer.endObject()
-      }
+      for access in pipeline.access { writer.raw(Confinement.json(access)) }
       writer.endArray()
       if let answer = answers[pipeline.id] {
         writer.name("online")

@@ -89,7 +89,7 @@ struct Session: Sendable {
   ) throws(Refusal) -> (Configuration, TargetCatalogue, Workshop) {
     // Before the workshop's threads: templates show dates in the configured zone.
     if let early = file.read(try file.bytes(), targets: []).0 { ProcessTimeZone.adopt(early) }
-    let workshop = try Workshop()
+    let workshop = try Workshop(for: file)
     let catalogue = workshop.targets(in: targets)
     let (configuration, problems) = file.read(try file.bytes(), targets: catalogue.manifests)
     guard let configuration else {

@@ -42,6 +42,7 @@ enum StatusCommand {
         text += "corrupt/ of its folder; look at each reason.json\n"
       }
     }
+    if let problem = result["confinement"]?["problem"]?.string { text += "\nConfinement: \(problem)\n" }
     for left in result["unconfigured"]?.array ?? [] {
       text +=
         "\n\(left.shown("id")) has left the configuration and holds \(left.shown("queuedArtifacts")) waiting artifacts and "

@@ -12,7 +12,7 @@ enum TargetCommands {
       if let places = try? session.file().places(), let client = try Session.client(of: places.state) {
         return Ending.reply(try client.ask(.targets), json: json, words)
       }
-      let catalogue = try Workshop().targets(in: folders(session))
+      let catalogue = try Workshop(for: try? session.file()).targets(in: folders(session))
       return Ending.reply(ControlReply(UseCases.targets(catalogue)), json: json, words)
     }
   }
@@ -35,7 +35,7 @@ enum TargetCommands {
 
   static func schema(_ session: Session, _ arguments: ParsedArguments) -> Ending {
     Ending.of(json: false) { () throws(Refusal) in
-      let catalogue = try Workshop().targets(in: folders(session))
+      let catalogue = try Workshop(for: try? session.file()).targets(in: folders(session))
       return .print(String(decoding: ConfigurationSchema.json(targets: catalogue.manifests), as: UTF8.self))
     }
   }

@@ -140,6 +140,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case deliveryUnsure = "delivery.unsure"
   case deliveryRefusedFull = "delivery.refused-full"
   case deliveryTargetMissing = "delivery.target-missing"
+  case deliveryUnconfined = "delivery.unconfined"
   case deliveryTestFailed = "delivery.test-failed"
 
   /// Codes of earlier versions, never to be used again.
@@ -267,6 +268,7 @@ extension DiagnosticCode {
     case .deliveryUnsure: "everything was sent, the answer was lost, and delivery.onUnsure is hold"
     case .deliveryRefusedFull: "refused/ has reached delivery.maxRefused; a person must look through it"
     case .deliveryTargetMissing: "the target that the pipeline names can't be used"
+    case .deliveryUnconfined: "the kernel can't confine the target, and it may not run without that"
     case .deliveryTestFailed: "a test delivery was not accepted"
     default: ""
     }

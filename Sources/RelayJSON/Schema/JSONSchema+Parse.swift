@@ -56,11 +56,16 @@ private struct SchemaParser {
     case "x-relay-secret":
       schema.secret = check(
         node.string.flatMap(JSONSchema.SecretMark.init), member, pointer, #""required" or "allowed""#)
-    case "x-relay-template": schema.isTemplate = check(node.bool, member, pointer, "true or false") ?? false
+    case "x-relay-template":
+      let mark = check(node.bool, member, pointer, "true or false")
+      schema.isTemplate = mark == true
+      schema.passesBraces = mark == false
     case "x-relay-access":
-      schema.access = check(node.string.flatMap(JSONSchema.AccessMark.init), member, pointer, #""read" or "write""#)
+      schema.access = check(
+        node.string.flatMap(JSONSchema.AccessMark.init), member, pointer, #""read", "write" or "replace""#)
     case "x-relay-url":
       schema.urlSchemes = check(texts(node).flatMap { $0.isEmpty ? nil : $0 }, member, pointer, "a list of schemes")
+    case "x-relay-sender": schema.isSender = check(node.bool, member, pointer, "true or false") == true
     case "$schema", "$comment": break
     default:
       problems.append(SchemaProblem(.unsupportedKeyword(member.name), pointer: pointer, range: member.nameRange))

@@ -33,8 +33,12 @@ package struct JSONSchema: Equatable, Sendable {
   }
 
   package enum AccessMark: String, CaseIterable, Sendable {
+    /// A file or folder that is read.
     case read
+    /// A folder in which files are made, changed and removed, or a file that is there and is changed in place.
     case write
+    /// A file that is made or replaced, for which the folder around it is opened.
+    case replace
   }
 
   /// Empty: any type.
@@ -57,9 +61,13 @@ package struct JSONSchema: Equatable, Sendable {
   package var maxLength: Int?
   package var secret: SecretMark?
   package var isTemplate = false
+  /// Double braces in the text are meant for the receiver: the schema says so in so many words.
+  package var passesBraces = false
   package var access: AccessMark?
   /// The text is an address with one of these before `://`, and a host behind it.
   package var urlSchemes: [String]?
+  /// The text is the address that mail comes from, with or without a name.
+  package var isSender = false
   /// The schema as it was read.
   package var source = JSONNode(.object([]))
 

@@ -102,7 +102,23 @@ final class ControlServer: Sendable {
     }
   }
 
+  /// Nobody whom a target started may ask for anything: this program starts nothing but workers, so whoever descends from it
+  /// descends from one. Who that is can't be seen of a process that is gone, which needs no answer.
+  private func isWorkers(_ socket: Descriptor) -> Bool {
+    guard let peer = try? UnixSocket.peer(socket) else { return true }
+    // Workers have its user or a lesser one, and can't become root again.
+    if peer.user == 0 && geteuid() != 0 { return false }
+    guard ProcessTree.descends(peer.pid) != false else { return false }
+    log.log(
+      LogEntry(
+        .warning,
+        "A connection to the control socket was refused: it comes from a target's worker, or its process is gone.",
+        ["pid": "\(peer.pid)"]))
+    return true
+  }
+
   private func serve(_ socket: Descriptor) {
+    guard !isWorkers(socket) else { return }
     let connection = ControlConnection(socket)
     do throws(ControlConnection.Failure) {
       while let node = try connection.receive() {

@@ -29,6 +29,11 @@ extension Daemon {
 
   private func check(_ pipeline: PipelineConfiguration, _ target: UsableTarget) {
     let (secrets, loop) = (secrets, loop)
+    let (engine, id) = (engine, pipeline.id)
+    let check = TargetCheck(host: host, surroundings: layout.surroundings(configuration, filter), log: log) {
+      message, then in
+      engine.assumeIsolated { $0.answerCheck(of: id, message, then: then) }
+    }
     threads.run { [weak self] in
       var values: [SecretEntry] = []
       do throws(SecretProblem) {
@@ -39,12 +44,10 @@ extension Daemon {
         let verdict = DeliveryVerdict(.needsAttention, message: error.message)
         return loop.post { [weak self] in self?.assumeIsolated { $0.checked(pipeline, verdict) } }
       }
-      let entries = values
+      let (entries, opened) = (values, check.access(for: pipeline, target))
       loop.post { [weak self] in
-        self?.assumeIsolated { me in
-          TargetCheck(host: me.host).run(pipeline, target, secrets: entries) { [weak self] verdict in
-            self?.assumeIsolated { $0.checked(pipeline, verdict) }
-          }
+        check.run(pipeline, target, opened, secrets: entries) { [weak self] verdict in
+          self?.assumeIsolated { $0.checked(pipeline, verdict) }
         }
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayConfig
 import RelayDelivery
+import RelayJSON
 import RelayQueue
 import RelaySystem
 import Synchronization
@@ -41,7 +42,7 @@ extension Daemon {
       if let known = inboxes[pipeline.id], known.pipeline == pipeline, known.unit == unit { continue }
       let runtime = InboxRuntime(pipeline, unit: unit)
       inboxes[pipeline.id] = runtime
-      openInbox(runtime, mailDomain: new.mailDomain)
+      openInbox(runtime)
     }
   }
 
@@ -69,21 +70,18 @@ extension Daemon {
     }
   }
 
-  private func openInbox(_ runtime: InboxRuntime, mailDomain: String?) {
+  private func openInbox(_ runtime: InboxRuntime) {
     guard let folder = runtime.folder else { return }
     let (id, state, log, engine, loop) = (runtime.pipeline.id, state, log, engine, loop)
     let forbidden = ForbiddenPlaces(
-      own: ProtectedPaths(
-        state: configuration.state, configurationFile: configuration.file,
-        targets: configuration.targets + [layout.targets],
-        credentialsDirectory: ConfigurationEnvironment.ofProcess().credentialsDirectory),
-      destinations: runtime.pipeline.access.filter { $0.mode == .write }.map(\.path))
-    let intake = ArtifactIntake(state: state, pipeline: runtime.pipeline, unit: runtime.unit, mailDomain: mailDomain)
+      own: configuration.protectedPaths(programTargets: layout.targets),
+      destinations: runtime.pipeline.access.filter { $0.mode != .read }.map(\.path))
+    let intake = ArtifactIntake(state: state, pipeline: runtime.pipeline, unit: runtime.unit)
     threads.run { [weak self] in
       let opened = Result { () throws(StateError) in try state.pipeline(id) }
       guard case .success(let pipelineFolder) = opened else {
         // The engine tells why the folder can't be opened, and tries again; so is this.
-        loop.post { [weak self] in self?.assumeIsolated { $0.openInboxLater(id, mailDomain) } }
+        loop.post { [weak self] in self?.assumeIsolated { $0.openInboxLater(id) } }
         return
       }
       var options = InboxOptions(
@@ -108,11 +106,11 @@ extension Daemon {
     }
   }
 
-  private func openInboxLater(_ id: String, _ mailDomain: String?) {
+  private func openInboxLater(_ id: String) {
     loop.setTimer(
       TimerKey("inbox \(id)", "look"), at: BootTime.now.advanced(milliseconds: InboxSchedule.regular)
     ) { [weak self] in
-      self?.assumeIsolated { me in if let runtime = me.inboxes[id] { me.openInbox(runtime, mailDomain: mailDomain) } }
+      self?.assumeIsolated { me in if let runtime = me.inboxes[id] { me.openInbox(runtime) } }
     }
   }
 

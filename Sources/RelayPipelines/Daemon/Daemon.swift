@@ -20,6 +20,8 @@ package actor Daemon {
   nonisolated let engine: DeliveryEngine
   nonisolated let discovery: TargetDiscovery
   nonisolated let layout: ProgramLayout
+  /// The filters of system calls for all workers.
+  nonisolated let filter: CallFilter
   /// What control threads work with; replaced whole with every reload.
   nonisolated let context: Mutex<UseCases.Context>
   var configuration: Configuration
@@ -77,6 +79,7 @@ package actor Daemon {
     self.file = file
     self.log = log
     layout = .ofProcess()
+    filter = layout.launcher.madeFilter(.ofThisMachine)
     bytes = try file.bytes()
     stamp = file.stamp()
     let (first, problems) = file.read(bytes, targets: [])
@@ -92,6 +95,7 @@ package actor Daemon {
     context = Mutex(UseCases.Context(configuration: first, state: state))
     do throws(SystemError) {
       ServiceManager.raiseDescriptorLimit()
+      ProcessTree.adoptOrphans()
       loop = try EventLoop()
       threads = try WorkThreads("disk", count: 16)
     } catch {
@@ -99,7 +103,8 @@ package actor Daemon {
     }
     host = WorkerHost(loop: loop, launcher: layout.launcher)
     discovery = TargetDiscovery(
-      host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version)
+      host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version,
+      surroundings: layout.surroundings(first, filter), log: log)
     let (keeper, bell) = (secrets, Bell())
     engine = DeliveryEngine(
       host: host, state: state, threads: threads,
@@ -133,7 +138,9 @@ package actor Daemon {
     _ file: ConfigurationFile, _ bytes: [UInt8], _ withoutTargets: [Diagnostic]
   ) -> [Diagnostic] {
     // Where nobody can look for targets, none of them can be missed.
-    guard let workshop = try? Workshop() else { return withoutTargets.filter { $0.code != .configUnknownTarget } }
+    guard let workshop = try? Workshop(for: file) else {
+      return withoutTargets.filter { $0.code != .configUnknownTarget }
+    }
     let targets = workshop.targets(in: (try? file.places().targets) ?? [])
     return file.read(bytes, targets: targets.manifests).1
   }
@@ -198,6 +205,7 @@ package actor Daemon {
           "pipelines": "\(checked.pipelines.count)",
           "targets": found.usable.map(\.manifest.id).joined(separator: ","),
         ]))
+    if let warning = layout.surroundings(checked).policy.warning { log.log(LogEntry(.warning, warning)) }
     ServiceManager.notify("READY=1", "STATUS=\(checked.pipelines.count) pipelines")
   }
 
@@ -237,7 +245,9 @@ package actor Daemon {
         configuration: new, state: state, catalogue: found, engine: engine, reloadProblem: reloadProblem)
       context.inboxProblems = inboxProblems
     }
-    engine.assumeIsolated { $0.apply(new, found, problems: problems) }
+    let around = layout.surroundings(new, filter)
+    discovery.assumeIsolated { $0.setSurroundings(around) }
+    engine.assumeIsolated { $0.apply(new, found, around, problems: problems) }
     putInboxes(new)
   }
 

@@ -70,7 +70,13 @@ package struct ConfigurationFile: Equatable, Sendable {
   }
 
   /// Where state and targets are: enough to ask the daemon, even if something else in the file is wrong.
-  package func places() throws(Refusal) -> (state: String, targets: [String]) {
+  package struct Places {
+    package var state: String
+    package var targets: [String]
+    package var confinement: ConfinementMode?
+  }
+
+  package func places() throws(Refusal) -> Places {
     let bytes = try bytes()
     let environment = ConfigurationEnvironment.ofProcess()
     let folder = PathRules.absolute(folder, in: environment.currentDirectory)
@@ -78,7 +84,8 @@ package struct ConfigurationFile: Equatable, Sendable {
     let state =
       root?["state"]?.string.map { PathRules.absolute($0, in: folder) } ?? environment.defaultState(forFileIn: folder)
     let targets = root?["targets"]?.array?.compactMap(\.string).map { PathRules.absolute($0, in: folder) } ?? []
-    return (state, targets)
+    return Places(
+      state: state, targets: targets, confinement: root?["confinement"]?.string.flatMap(ConfinementMode.init))
   }
 
   /// The folders that pipelines name as their inbox, even if something else in the file is wrong.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RelayConfig
 import RelayDelivery
 import RelaySystem
 
@@ -37,6 +38,35 @@ package struct ProgramLayout: Equatable, Sendable {
   private static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
+  }
+
+  /// What workers are let into, as a configuration has it. Blocking, briefly.
+  ///
+  /// - Parameter filter: the filters of system calls, where they were made beforehand.
+  func surroundings(_ configuration: Configuration, _ filter: CallFilter = CallFilter()) -> WorkerSurroundings {
+    var around = surroundings(
+      state: configuration.state, configuration.confinement,
+      protecting: configuration.protectedPaths(programTargets: targets))
+    around.filter = filter
+    return around
+  }
+
+  /// As far as it is known before the file was read whole.
+  func surroundings(of file: ConfigurationFile?) -> WorkerSurroundings {
+    guard let file, let places = try? file.places() else { return surroundings(state: nil, nil, protecting: .none) }
+    let environment = ConfigurationEnvironment.ofProcess()
+    let protected = ProtectedPaths(
+      state: places.state, configurationFile: PathRules.absolute(file.path, in: environment.currentDirectory),
+      targets: places.targets + [targets], credentialsDirectory: environment.credentialsDirectory)
+    return surroundings(state: places.state, places.confinement, protecting: protected)
+  }
+
+  private func surroundings(
+    state: String?, _ confinement: ConfinementMode?, protecting protected: ProtectedPaths
+  ) -> WorkerSurroundings {
+    WorkerSurroundings(
+      policy: ConfinementPolicy(kernel: .ofThisMachine, configured: confinement, isRoot: geteuid() == 0),
+      identity: state.flatMap { .owner(ofStateFolder: $0) }, protected: protected, runtimeFolder: runtime)
   }
 
   package var launcher: WorkerLauncher { WorkerLauncher(program: worker, runtimeFolder: runtime) }

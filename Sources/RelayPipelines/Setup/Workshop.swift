@@ -12,15 +12,23 @@ package final class Workshop: Sendable {
   private let discovery: TargetDiscovery
   private let layout: ProgramLayout
   private let store: String
+  private let threads: WorkThreads
+  private let surroundings: WorkerSurroundings
 
-  package init() throws(Refusal) {
+  /// - Parameter file: says whom workers are and whether they must be confined.
+  package init(for file: ConfigurationFile?) throws(Refusal) {
     layout = .ofProcess()
     do throws(SystemError) {
       store = try Directory.makeTemporary()
+      surroundings = layout.surroundings(of: file)
+      // Workers that run as somebody else load from it.
+      if let user = surroundings.identity?.user { try Directory(store).descriptor.give(toUser: user) }
       loop = try EventLoop()
-      let threads = try WorkThreads("targets", count: 1)
+      threads = try WorkThreads("targets", count: 1)
       host = WorkerHost(loop: loop, launcher: layout.launcher)
-      discovery = TargetDiscovery(host: host, threads: threads, store: store, hostVersion: UseCases.version)
+      discovery = TargetDiscovery(
+        host: host, threads: threads, store: store, hostVersion: UseCases.version,
+        surroundings: surroundings, log: NoLog())
       let loop = loop
       try startThread("targets") { loop.run() }
     } catch {
@@ -63,7 +71,8 @@ package final class Workshop: Sendable {
     // What waits in the queue is the daemon's; a test goes out all the same.
     for place in quiet.pipelines.indices { quiet.pipelines[place].paused = true }
     let applied = quiet
-    _ = engine.ask { $0.apply(applied, context.catalogue) }
+    let around = layout.surroundings(context.configuration)
+    _ = engine.ask { $0.apply(applied, context.catalogue, around) }
     var withEngine = context
     withEngine.engine = engine
     let reply = body(UseCases(withEngine))
@@ -73,9 +82,9 @@ package final class Workshop: Sendable {
     return reply
   }
 
-  /// Asks a pipeline's destination; nil when its target can't check.
+  /// Asks a pipeline's destination; nil when its target can't check. What the target saves meanwhile is forgotten afterwards.
   package func check(
-    _ pipeline: PipelineConfiguration, _ target: UsableTarget, _ secrets: SecretKeeper
+    _ pipeline: PipelineConfiguration, _ target: UsableTarget, _ secrets: SecretKeeper, stateFolder: String
   ) -> DeliveryVerdict? {
     var values: [SecretEntry] = []
     do throws(SecretProblem) {
@@ -86,8 +95,16 @@ package final class Workshop: Sendable {
       return DeliveryVerdict(.needsAttention, message: error.message)
     }
     let answer = Reply<DeliveryVerdict?>()
-    let (host, entries) = (host, values)
-    loop.post { TargetCheck(host: host).run(pipeline, target, secrets: entries) { answer.set($0) } }
+    let saved = BorrowedState(of: pipeline.id, inStateFolder: stateFolder, workplace: store)
+    let (threads, loop) = (threads, loop)
+    let check = TargetCheck(host: host, surroundings: surroundings, log: NoLog()) { message, then in
+      threads.run {
+        guard let answer = saved.answer(message) else { return }
+        loop.post { then(answer) }
+      }
+    }
+    let (entries, opened) = (values, check.access(for: pipeline, target))
+    loop.post { check.run(pipeline, target, opened, secrets: entries) { answer.set($0) } }
     guard var verdict = answer.wait() else { return nil }
     verdict.message = secrets.blank(verdict.message)
     return verdict

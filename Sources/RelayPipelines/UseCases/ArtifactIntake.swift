@@ -9,7 +9,6 @@ struct ArtifactIntake: Sendable {
   let state: StateFolder
   let pipeline: PipelineConfiguration
   let unit: TargetManifest.Unit
-  let mailDomain: String?
 
   /// How the parts are kept and sent.
   var encoding: PartEncoding? { pipeline.delivery.compressesGzip ? .gzip : nil }
@@ -21,7 +20,7 @@ struct ArtifactIntake: Sendable {
     return try folder.stage(
       ArtifactDescription(
         artifactID: artifact, unit: unit == .artifact ? .artifact : .part,
-        mailDomain: mailDomain ?? "relay-host.invalid"), limits: limits)
+        mailDomain: pipeline.messageDomain), limits: limits)
   }
 
   /// Copies a file in as the next part.

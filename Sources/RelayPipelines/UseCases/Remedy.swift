@@ -6,7 +6,7 @@ enum Remedy {
   static func text(for code: String, pipeline id: String) -> String {
     let resume = "relay-host resume \(id)"
     switch DiagnosticCode(rawValue: code) {
-    case .deliveryTargetMissing: return "Once that is mended, it goes on by itself."
+    case .deliveryTargetMissing, .deliveryUnconfined: return "Once that is mended, it goes on by itself."
     case .secretNotFound:
       return "After `relay-host secret set` it goes on by itself; with a secret from elsewhere: \(resume)"
     case .secretUnreadable:

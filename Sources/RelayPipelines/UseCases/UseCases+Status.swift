@@ -15,6 +15,7 @@ extension UseCases {
     for pipeline in context.configuration.pipelines where id == nil || pipeline.id == id {
       let snapshot = snapshots[pipeline.id] ?? offlineSnapshot(pipeline)
       var entry = Self.json(pipeline, snapshot)
+      entry.append("confinement", .text(mode(of: pipeline).rawValue))
       let inboxProblem = context.inboxProblems[pipeline.id]
       if snapshot.trouble == nil, let inboxProblem { entry.append("trouble", .text(inboxProblem)) }
       let corrupt = (try? context.state.pipeline(pipeline.id).corruptCount()) ?? 0
@@ -31,12 +32,19 @@ extension UseCases {
     var result = JSONNode.object([
       "version": .text(Self.version), "daemon": .flag(context.engine != nil), "pipelines": .array(entries),
     ])
+    result.append("confinement", Confinement.json)
     if id == nil { result.append("unconfigured", .array(unconfigured())) }
     if let problem = context.reloadProblem {
       result.append("configurationProblem", .text(problem))
       worst = .needsYou
     }
     return ControlReply(result, worst)
+  }
+
+  /// Whether a pipeline's target may run where the kernel can't confine it.
+  private func mode(of pipeline: PipelineConfiguration) -> ConfinementMode {
+    let isShipped = context.catalogue[pipeline.load.targetID]?.isShipped ?? false
+    return Confinement.policy(context.configuration).mode(isShipped: isShipped)
   }
 
   /// Pipelines that left the configuration and still have a folder.
@@ -72,7 +80,7 @@ extension UseCases {
     node.append(
       "access",
       .array(
-        pipeline.access.map { .object(["path": .text($0.path), "mode": .text($0.mode.rawValue)]) }))
+        pipeline.access.map(Confinement.json)))
     return node
   }
 

@@ -51,8 +51,7 @@ extension UseCases {
   func intake(_ pipeline: PipelineConfiguration) -> ArtifactIntake {
     ArtifactIntake(
       state: context.state, pipeline: pipeline,
-      unit: context.catalogue[pipeline.load.targetID]?.manifest.unit ?? .part,
-      mailDomain: context.configuration.mailDomain)
+      unit: context.catalogue[pipeline.load.targetID]?.manifest.unit ?? .part)
   }
 
   /// Tells the engine of a new artifact.

@@ -28,6 +28,19 @@ extension TargetState {
     return (TargetState(folder, committer, found), .mended(file.path))
   }
 
+  /// Opens a copy, made in another folder, of what a pipeline's target has saved so far; an empty one where it has saved nothing.
+  /// Whoever owns the original may go on writing it meanwhile.
+  package static func copy(ofPipelineFolder path: String, into folder: Directory) throws(SystemError) -> TargetState {
+    do {
+      let saved = try Directory(path).content(of: fileName, limit: Int(largestFile))
+      if let saved { try folder.replace(fileName, with: saved, durable: false) }
+    } catch {
+      // A pipeline that has never run has no folder.
+      guard error.code == ENOENT else { throw error }
+    }
+    return try open(in: folder, committer: Committer(fileSystem: folder)).state
+  }
+
   private static func create(in folder: Directory) throws(SystemError) -> State {
     try folder.replace(fileName, with: magic)
     return State(index: TargetStateIndex(), end: Int64(magic.count))

@@ -35,6 +35,8 @@ package final class TargetState: Sendable {
   package static let longestValue = 64 * 1024
   /// Of all records that count, in bytes.
   package static let largest: Int64 = 16 << 20
+  /// A file that is mostly dead is written anew, so it never gets much larger than twice that.
+  static let largestFile = 2 * largest + smallFile + Int64(longestValue) + 1024
   static let magic = Array("RELAYTS1".utf8)
   /// Smaller files aren't written anew.
   static let smallFile: Int64 = 64 * 1024

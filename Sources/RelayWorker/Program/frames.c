@@ -11,7 +11,7 @@
 
 /* More than a host sends ahead: LOAD, OPEN, DELIVER, LEAVE. */
 #define PENDING_MAXIMUM 64
-#define DESCRIPTORS_MAXIMUM 16
+#define DESCRIPTORS_MAXIMUM RELAY_ACCESS_MAXIMUM
 
 static struct frame *pending_first, *pending_last;
 static int pending_count;
@@ -66,10 +66,12 @@ static void receive_bytes(uint8_t *to, size_t count) {
 }
 
 static int descriptors_of(const struct frame *frame) {
+  uint32_t first = frame->length >= 4 ? relay_get32(frame->payload) : UINT32_MAX;
   switch (frame->type) {
+    case RELAY_FRAME_ACCESS: return first <= RELAY_ACCESS_MAXIMUM ? (int)first : 0;
     case RELAY_FRAME_DELIVER: return 2;
     case RELAY_FRAME_CHECK: return 1;
-    case RELAY_FRAME_SCRATCH_ANSWER: return frame->length >= 4 && relay_get32(frame->payload) == RELAY_OK ? 1 : 0;
+    case RELAY_FRAME_SCRATCH_ANSWER: return first == RELAY_OK ? 1 : 0;
     default: return 0;
   }
 }
@@ -81,7 +83,11 @@ static struct frame *receive(void) {
   if (length > RELAY_FRAME_MAXIMUM) protocol_broken("a frame is too long");
   struct frame *frame = malloc(sizeof *frame + length);
   if (frame == NULL) protocol_broken("no memory for a frame");
-  *frame = (struct frame){relay_get16(header + 4), relay_get64(header + 8), {-1, -1}, NULL, length};
+  frame->type = relay_get16(header + 4);
+  frame->request = relay_get64(header + 8);
+  frame->next = NULL;
+  frame->length = length;
+  for (size_t index = 0; index < RELAY_ACCESS_MAXIMUM; index++) frame->descriptors[index] = -1;
   receive_bytes(frame->payload, length);
   int count = descriptors_of(frame);
   if (count > descriptor_count) protocol_broken("a frame came without its descriptors");
@@ -118,7 +124,7 @@ int frame_take_descriptor(struct frame *frame, int index) {
 }
 
 void frame_free(struct frame *frame) {
-  for (int index = 0; index < 2; index++) {
+  for (size_t index = 0; index < RELAY_ACCESS_MAXIMUM; index++) {
     if (frame->descriptors[index] >= 0) close(frame->descriptors[index]);
   }
   free(frame);
@@ -144,7 +150,18 @@ void put_text(struct outgoing *out, const void *bytes, uint32_t length) {
   out->count += length;
 }
 
-void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length) {
+static void carry(struct msghdr *message, char *control, size_t size, int descriptor) {
+  message->msg_control = control;
+  message->msg_controllen = size;
+  struct cmsghdr *header = CMSG_FIRSTHDR(message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof descriptor);
+  memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+}
+
+static void send_frame(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length,
+                       int descriptor) {
   if (getpid() != worker.pid) return;   /* a child of the target's has nothing to say */
   uint8_t header[RELAY_FRAME_HEADER];
   relay_put32(header, (out != NULL ? out->count : 0) + tail_length);
@@ -157,6 +174,8 @@ void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, con
       {(void *)tail, tail_length},
   };
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+  if (descriptor >= 0) carry(&message, control, sizeof control, descriptor);
   pthread_mutex_lock(&sending);
   while (message.msg_iovlen > 0) {
     ssize_t sent = sendmsg(RELAY_WORKER_SOCKET, &message, MSG_NOSIGNAL);
@@ -168,6 +187,8 @@ void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, con
     /* The host closed the line: the same end as where reading finds that out. */
     if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) _exit(RELAY_EXIT_DONE);
     if (sent < 0) protocol_broken("the line to the host can't be written");
+    message.msg_control = NULL;         /* went with the first byte */
+    message.msg_controllen = 0;
     size_t rest = (size_t)sent;
     while (message.msg_iovlen > 0 && rest >= message.msg_iov->iov_len) {
       rest -= message.msg_iov->iov_len;
@@ -180,4 +201,12 @@ void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, con
     }
   }
   pthread_mutex_unlock(&sending);
+}
+
+void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length) {
+  send_frame(type, request, out, tail, tail_length, -1);
+}
+
+void frame_send_with(uint16_t type, uint64_t request, const struct outgoing *out, int descriptor) {
+  send_frame(type, request, out, NULL, 0, descriptor);
 }

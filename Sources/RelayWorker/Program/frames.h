@@ -13,7 +13,7 @@
 struct frame {
   uint16_t type;
   uint64_t request;
-  int descriptors[2];                   /* -1 where there is none; the frame's until taken */
+  int descriptors[RELAY_ACCESS_MAXIMUM];        /* -1 where there is none; the frame's until taken */
   struct frame *next;
   uint32_t length;
   uint8_t payload[];
@@ -56,6 +56,9 @@ void put_text(struct outgoing *out, const void *bytes, uint32_t length);
 
 /* Sends one frame whole, from any thread; `tail` follows the fields and may be NULL with length 0. */
 void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length);
+
+/* As above, without a tail and with a descriptor, which stays the caller's; -1 for none. */
+void frame_send_with(uint16_t type, uint64_t request, const struct outgoing *out, int descriptor);
 
 void protocol_broken(const char *why) __attribute__((noreturn));
 

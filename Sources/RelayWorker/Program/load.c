@@ -4,8 +4,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "confinement.h"
 #include "frames.h"
+
+#define MOST_GROUPS 64                       /* more are left out: then the user may do less, not more */
 
 static void load_failed(uint64_t request, int32_t why, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -76,20 +80,86 @@ static void load(uint64_t request, const char *path) {
   frame_send(RELAY_FRAME_LOADED, request, &out, NULL, 0);
 }
 
+/* --- Before it is loaded ------------------------------------------------------------------------------------------ */
+
+void call_access(struct frame *frame) {
+  struct fields fields = fields_of(frame);
+  if (worker.target.loaded || worker.target.failed) protocol_broken("ACCESS after LOAD");
+  uint32_t count = field_count(&fields, 4);
+  if (count > RELAY_ACCESS_MAXIMUM) protocol_broken("too many paths in one frame");
+  for (uint32_t index = 0; index < count; index++) {
+    uint32_t access = field_u32(&fields);
+    files_allow_opened(frame_take_descriptor(frame, (int)index), access);
+  }
+  fields_end(&fields);
+}
+
+static void become(struct fields *fields) {
+  uid_t user = field_u32(fields);
+  gid_t group = field_u32(fields), groups[MOST_GROUPS];
+  uint32_t count = field_count(fields, 4), kept = count < MOST_GROUPS ? count : MOST_GROUPS;
+  for (uint32_t index = 0; index < count; index++) {
+    gid_t further = field_u32(fields);
+    if (index < kept) groups[index] = further;
+  }
+  if (geteuid() != 0) return;
+  bool changed = user != RELAY_USER_STAYS ? identity_drop(user, group, groups, kept) : identity_shed_powers();
+  if (!changed) protocol_broken("the powers of root can't be given up");
+  setup_end_with_host();
+}
+
+static void allow_paths(struct fields *fields) {
+  uint32_t count = field_count(fields, 8);
+  for (uint32_t index = 0; index < count; index++) {
+    relay_text path = field_present_text(fields);
+    uint32_t access = field_u32(fields);
+    const char *name = memchr(path.bytes, 0, path.length) == NULL ? keep(path.bytes, path.length) : NULL;
+    if (name != NULL && name[0] == '/') files_allow(name, access);
+  }
+}
+
+/* Tells which of RELAY_CONFINE_… are in force, and hands over where denied calls can be heard of. False if one that must be
+ * had isn't. */
+static bool confine(uint64_t request, uint32_t must, relay_text filter) {
+  uint32_t had = RELAY_CONFINE_ALL;
+  int listener = -1, error;
+  const char *call;
+  for (uint32_t piece = RELAY_CONFINE_FILES; piece <= RELAY_CONFINE_CALLS; piece <<= 1) {
+    bool files = piece == RELAY_CONFINE_FILES;
+    if (files ? files_confine(&call, &error) : calls_confine(worker.pid, files_level(), filter, &listener, &call, &error)) continue;
+    had &= ~piece;
+    if ((must & piece) == 0) continue;
+    load_failed(request, RELAY_LOAD_UNCONFINED, "can't be kept from %s (%s: %s)",
+                files ? "files that are none of its business" : "system calls that no target needs", call, strerror(error));
+    return false;
+  }
+  struct outgoing out = {.count = 0};
+  put_u32(&out, had);
+  put_u32(&out, listener >= 0);
+  frame_send_with(RELAY_FRAME_CONFINED, request, &out, listener);
+  if (listener >= 0) close(listener);
+  return true;
+}
+
 void call_load(struct frame *frame) {
   struct fields fields = fields_of(frame);
   if (field_u32(&fields) != RELAY_PROTOCOL_VERSION) protocol_broken("the host speaks another version of the protocol");
   relay_text path = field_text(&fields);
   field_text(&fields);                  /* the pipeline's id, for a reader of this process's memory only */
-  uint64_t memory = field_u64(&fields), files = field_u64(&fields), file_size = field_u64(&fields);
-  uint64_t processes = field_u64(&fields);
-  fields_end(&fields);
+  static const int resources[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_NPROC};
+  uint64_t limits[sizeof resources / sizeof *resources];
+  for (size_t index = 0; index < sizeof resources / sizeof *resources; index++) limits[index] = field_u64(&fields);
+  uint32_t must = field_u32(&fields);
   if (worker.target.loaded || worker.target.failed) protocol_broken("a second LOAD");
-  setup_limit(RLIMIT_AS, memory);
-  setup_limit(RLIMIT_NOFILE, files);
-  setup_limit(RLIMIT_FSIZE, file_size);
-  setup_limit(RLIMIT_NPROC, processes);
+  become(&fields);
+  allow_paths(&fields);
+  relay_text filter = field_present_text(&fields);
+  fields_end(&fields);
   bool has_nul = path.bytes == NULL || memchr(path.bytes, 0, path.length) != NULL;
-  load(frame->request, has_nul ? NULL : keep(path.bytes, path.length));
+  const char *name = has_nul ? NULL : keep(path.bytes, path.length);
+  if (name != NULL && name[0] == '/') files_allow(name, RELAY_ACCESS_READ);
+  bool confined = confine(frame->request, must, filter);
+  for (size_t index = 0; index < sizeof resources / sizeof *resources; index++) setup_limit(resources[index], limits[index]);
+  if (confined) load(frame->request, name);
   forget_kept();
 }

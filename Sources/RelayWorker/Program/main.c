@@ -3,7 +3,9 @@
  * relay-worker: loads one target, does for it what the host asks over descriptor 3, and ends with the line.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "confinement.h"
 #include "frames.h"
 #include "settings.h"
 
@@ -47,6 +49,7 @@ static bool serve(struct frame *frame) {
   if (frame->type == RELAY_FRAME_LEAVE) call_leave();
   if (worker.target.failed) return true;
   switch (frame->type) {
+    case RELAY_FRAME_ACCESS: call_access(frame); return true;
     case RELAY_FRAME_LOAD: call_load(frame); return true;
     case RELAY_FRAME_DESCRIBE: call_describe(frame); return true;
     case RELAY_FRAME_OPEN: call_open(frame); return false;
@@ -57,6 +60,7 @@ static bool serve(struct frame *frame) {
 }
 
 int main(int argument_count, char **arguments) {
+  if (argument_count == 3 && strcmp(arguments[1], "filter") == 0) return calls_print(atoi(arguments[2]));
   setup_process(argument_count == 2 ? arguments[1] : "");
   struct outgoing hello = {.count = 0};
   put_u32(&hello, RELAY_PROTOCOL_VERSION);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker.h"
+#include "confinement.h"
 
 static void give_up(const char *why) {
   dprintf(STDERR_FILENO, "relay-worker: %s\n", why);
@@ -24,6 +24,7 @@ static void reset_signals(void) {
     if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
   }
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);             /* a file that grows too long is an error of its write */
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
@@ -42,16 +43,10 @@ static void reset_descriptors(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SHADOW_MEMORY               /* terabytes of address space, hardly any of it used */
-#endif
-#endif
-
 void setup_limit(int resource, uint64_t limit) {
   struct rlimit now;
-#ifdef HAS_SHADOW_MEMORY
-  if (resource == RLIMIT_AS) return;
+#ifdef HAS_SANITIZER
+  if (resource == RLIMIT_AS || resource == RLIMIT_DATA) return;
 #endif
   if (limit == 0 || getrlimit((__rlimit_resource_t)resource, &now) != 0) return;
   rlim_t most = limit < now.rlim_max ? (rlim_t)limit : now.rlim_max;
@@ -59,12 +54,17 @@ void setup_limit(int resource, uint64_t limit) {
   setrlimit((__rlimit_resource_t)resource, &wanted);
 }
 
+void setup_end_with_host(void) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up("can't tie its life to the host's");
+  if (getppid() != worker.host) _exit(RELAY_EXIT_DONE);         /* it died before the line above */
+}
+
 void setup_process(const char *host_pid) {
   char *end;
   long host = strtol(host_pid, &end, 10);
   if (*end != 0 || host <= 0) give_up("its argument must be the process id of relay-host");
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up("can't tie its life to the host's");
-  if (getppid() != (pid_t)host) _exit(RELAY_EXIT_DONE);         /* the host died before the line above */
+  worker.host = (pid_t)host;
+  setup_end_with_host();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("can't give up new privileges");
   prctl(PR_SET_DUMPABLE, 0);
   setpgid(0, 0);

@@ -34,6 +34,7 @@ struct target {
 };
 
 struct worker {
+  pid_t host;                           /* its process number */
   pid_t pid;                            /* a child that the target forked finds another one and keeps silent */
   pthread_t caller;                     /* the calling thread */
   _Atomic uint32_t during;              /* DURING_… */
@@ -55,6 +56,8 @@ extern const relay_host relay_host_table;
 /* setup.c: makes this process what a worker must be; doesn't return if it can't. */
 void setup_process(const char *host_pid);
 void setup_limit(int resource, uint64_t limit);
+/* Ties this process's life to the host's; once more after it became somebody else, which the kernel unties it by. */
+void setup_end_with_host(void);
 
 /* text.c: copies at most `limit` bytes of clean text: valid UTF-8, no control characters, cut at a character's
  * border. */
@@ -97,6 +100,7 @@ void host_set_receipt(void *context, const char *bytes, uint64_t length);
 
 /* calls.c, load.c: the requests of the host. */
 struct frame;
+void call_access(struct frame *frame);
 void call_load(struct frame *frame);
 void call_describe(struct frame *frame);
 void call_open(struct frame *frame);

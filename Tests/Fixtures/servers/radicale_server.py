@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Radicale's own server on a free port, for one user; run it with the interpreter that has the version wanted.
 
-    radicale_server.py FOLDER USER PASSWORD
+    radicale_server.py FOLDER USER PASSWORD [CERTIFICATE KEY]
 
 Listens on 127.0.0.1, prints the port, keeps its collections in FOLDER and ends when stdin does.
 """
@@ -13,7 +13,10 @@ import threading
 
 from radicale import config, server
 
-folder, user, password = sys.argv[1:]
+folder, user, password = sys.argv[1:4]
+encryption = {}
+if len(sys.argv) > 4:
+    encryption = {"ssl": "True", "certificate": sys.argv[4], "key": sys.argv[5]}
 os.makedirs(folder, exist_ok=True)
 users = os.path.join(folder, "users")
 with open(users, "w") as file:
@@ -33,7 +36,7 @@ server.ParallelHTTPServer.server_bind = bind
 
 configuration = config.load()
 configuration.update({
-    "server": {"hosts": "127.0.0.1:1"},
+    "server": {"hosts": "127.0.0.1:1", **encryption},
     "auth": {"type": "htpasswd", "htpasswd_filename": users, "htpasswd_encryption": "plain", "delay": "0"},
     "storage": {"filesystem_folder": os.path.join(folder, "collections")},
 }, "test", privileged=True)

@@ -18,7 +18,9 @@ extension WorkerFrame {
     var full = verdict
     full.receipt = "id-1"
     let messages: [WorkerMessage] = [
-      .hello(version: 1), .loaded(abi: 0x1_0002, hasCheck: true, hasClose: false), .loadFailed(.missingSymbol, "no x"),
+      .hello(version: 1), .loaded(abi: 0x1_0002, hasCheck: true, hasClose: false),
+      .confined([.calls], hasListener: true), .confined([], hasListener: false),
+      .loadFailed(.missingSymbol, "no x"),
       .manifest(Array("{}".utf8)), .described(returnCode: -1), .opened(returnCode: 0, verdict),
       .result(deliveryID: "0189-a", returnCode: 0, full, .whole), .log(level: 2, "a line"),
       .progress(done: 3, total: .max), .stateGet(.pipeline, key: "etag"),
@@ -35,6 +37,10 @@ extension WorkerMessage {
     case .hello(let version):
       writer.u32(version)
       return RELAY_FRAME_HELLO
+    case .confined(let pieces, let hasListener):
+      writer.u32(pieces.reduce(0) { $0 | $1.bit })
+      writer.u32(hasListener ? 1 : 0)
+      return RELAY_FRAME_CONFINED
     case .loaded(let abi, let hasCheck, let hasClose):
       writer.u32(abi)
       writer.u32((hasCheck ? RELAY_TARGET_HAS_CHECK : 0) | (hasClose ? RELAY_TARGET_HAS_CLOSE : 0))

@@ -42,7 +42,7 @@ enum InputFault {
   }
 
   static func shown(_ text: String, most: Int = 60) -> String {
-    ReceiverText.printable(Array(text.utf8), most: most)
+    PrintableLine.of(text, most: most)
   }
 }
 

@@ -29,7 +29,7 @@ struct ServerJudge {
 
   private func said(_ answer: Answer, _ error: DAVError) -> String {
     guard let words = error.words ?? error.conditions.sorted().first else { return Words.answered(answer) }
-    return "the receiver answered \(answer.status): \(ReceiverText.printable(Array(words.utf8), most: 300))"
+    return "the receiver answered \(answer.status): \(PrintableLine.of(words, most: 300))"
   }
 
   private func digestHint(_ answer: Answer) -> String {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * relay_worker_protocol.h - what relay-host and relay-worker say to each other, version 1. Both are shipped together,
+ * relay_worker_protocol.h - what relay-host and relay-worker say to each other, version 3. Both are shipped together,
  * so a version other than one's own is an error and nothing is optional.
  *
  * The line is a stream socket pair; the worker has its end as descriptor 3. Both sides send frames: a header of 16
@@ -30,7 +30,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define RELAY_PROTOCOL_VERSION 2u
+#define RELAY_PROTOCOL_VERSION 4u
 #define RELAY_WORKER_SOCKET 3           /* the worker's end, as a descriptor */
 
 #define RELAY_FRAME_HEADER 16u          /* bytes */
@@ -38,9 +38,13 @@
 #define RELAY_TEXT_ABSENT 0xFFFFFFFFu
 
 /* Host to worker. */
-#define RELAY_FRAME_LOAD 1u             /* u32 version, text path of the .so, text pipeline id, u64 memory bytes, u64
-                                         * open files, u64 bytes a file, u64 processes of the user; a limit of 0 is
-                                         * none */
+#define RELAY_FRAME_LOAD 1u             /* u32 version, text path of the .so, text pipeline id, u64 bytes of address space,
+                                         * u64 bytes of data, u64 open files, u64 bytes a file, u64 processes of the user; a
+                                         * limit of 0 is none; u32 RELAY_CONFINE_… that must be had, u32 user, u32 group, u32
+                                         * count and so many u32 further groups (user RELAY_USER_STAYS: nobody else), u32 count
+                                         * and so often text path, u32 RELAY_ACCESS_… (relay_confinement.h), text of the filters
+                                         * that `relay-worker filter LEVEL` printed, without the names behind
+                                         * them, or empty */
 #define RELAY_FRAME_DESCRIBE 2u         /* - */
 #define RELAY_FRAME_OPEN 3u             /* settings, pairs of secrets (path, value), text settings as JSON */
 #define RELAY_FRAME_DELIVER 4u          /* u64 length, 32 bytes of SHA-256, text file name, media type, content
@@ -53,6 +57,8 @@
 #define RELAY_FRAME_SCRATCH_ANSWER 7u   /* i32 code; with RELAY_OK a descriptor */
 #define RELAY_FRAME_VERIFY_ANSWER 8u    /* i32 code, u64 checksum over the bytes that the host hashed and found right */
 #define RELAY_FRAME_LEAVE 9u            /* -; close the target if it is idle and end */
+#define RELAY_FRAME_ACCESS 10u          /* before LOAD, any number of times: u32 count, at most RELAY_ACCESS_MAXIMUM, and so many
+                                         * u32 RELAY_ACCESS_…; descriptors: as many paths, opened with O_PATH */
 
 /* Worker to host. */
 #define RELAY_FRAME_HELLO 129u          /* u32 version; sent at once, request id 0 */
@@ -73,6 +79,9 @@
 #define RELAY_FRAME_STATE_NEXT 141u
 #define RELAY_FRAME_SCRATCH 142u        /* u64 maximum bytes, 0 = as the host likes */
 #define RELAY_FRAME_VERIFY 143u         /* u64 checksum of the whole as the worker read it */
+#define RELAY_FRAME_CONFINED 144u       /* u32 RELAY_CONFINE_… in force, u32 1 if denied calls can be heard of, else 0; descriptor
+                                         * then: where (seccomp_unotify(2)). An answer to LOAD that comes before the target is loaded,
+                                         * so it is no target's word; LOADED or LOAD_FAILED follows */
 
 /* Kinds of a setting, and its value. A member of a list or object has an entry of its own, after the one of its
  * parent. */
@@ -90,6 +99,10 @@
 #define RELAY_LOAD_MISSING_SYMBOL 2
 #define RELAY_LOAD_ABI_MISMATCH 3
 #define RELAY_LOAD_BAD_PATH 4           /* not absolute */
+#define RELAY_LOAD_UNCONFINED 5         /* a confinement that must be had couldn't be; nothing was loaded */
+
+#define RELAY_ACCESS_MAXIMUM 16u        /* paths in one ACCESS */
+#define RELAY_USER_STAYS 0xFFFFFFFFu
 
 #define RELAY_TARGET_HAS_CHECK 1u
 #define RELAY_TARGET_HAS_CLOSE 2u

@@ -2,11 +2,12 @@
 import TargetKit
 
 /// Counts refusals in a row over restarts: one artifact can be bad, five in a row mean that the settings are.
-enum RefusalStreak {
+package enum RefusalStreak {
   static let most = 5
   private static let key = "refusals-in-a-row"
 
-  static func count(_ verdict: Verdict, host: Host) -> Verdict {
+  /// `advice` says what a person may have set wrong: "check address, method and template".
+  package static func count(_ verdict: Verdict, advice: String, host: Host) -> Verdict {
     let state = host.state(.pipeline)
     do throws(Verdict) {
       switch verdict.outcome {
@@ -14,7 +15,7 @@ enum RefusalStreak {
         if try state.get(key) != nil { try state.delete(key) }
       case .refused where verdict.reason != .tooLarge:
         let before = try state.get(key).flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
-        guard before + 1 >= most else {
+        guard before >= most - 1 else {
           try state.put(key, "\(before + 1)")
           return verdict
         }
@@ -22,7 +23,7 @@ enum RefusalStreak {
         var stopped = verdict
         stopped.outcome = .needsAttention
         stopped.reason = .settings
-        stopped.message += "; the receiver refused \(most) deliveries in a row, so check address, method and template"
+        stopped.message += "; the receiver refused \(most) deliveries in a row, so \(advice)"
         return stopped
       default: break
       }

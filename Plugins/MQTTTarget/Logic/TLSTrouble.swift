@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import CMosquitto
+
+/// Why there is no TLS.
+enum TLSTrouble: Equatable {
+  /// The chain does not lead to an authority that is trusted, has expired and the like; OpenSSL's words.
+  case untrusted(String)
+  case otherHost
+  /// The broker turned our certificate down, or wants one.
+  case ours(String)
+  /// The files of the settings do not go together.
+  case files(String)
+  /// The handshake ended without a reason that concerns certificates.
+  case brokenOff(String)
+
+  /// What the library says only in its complaints.
+  static func of(_ client: OpaquePointer, _ told: Told) -> TLSTrouble {
+    if told.complaints.contains(where: { $0.contains("host name verification failed") }) { return .otherHost }
+    let result = relay_tls_verify_result(client)
+    if result != X509_V_OK { return .untrusted(String(cString: X509_verify_cert_error_string(result))) }
+    let words = reasons(told).joined(separator: "; ")
+    if let trouble = saidByBroker(told) { return trouble }
+    if told.complaints.contains(where: { $0.contains("Unable to load") || $0.contains("inconsistent") }) {
+      return .files(words)
+    }
+    return .brokenOff(words)
+  }
+
+  /// The broker's alert about our certificate; with TLS 1.3 it comes after the handshake.
+  static func saidByBroker(_ told: Told) -> TLSTrouble? {
+    let reasons = reasons(told)
+    let alerts = [
+      "certificate required", "bad certificate", "unknown ca", "certificate unknown", "certificate expired",
+      "certificate revoked", "handshake failure",
+    ]
+    let ours = reasons.first { reason in reason.contains("alert") && alerts.contains { reason.contains($0) } }
+    return ours.map { .ours($0) }
+  }
+
+  /// "error:0A000086:SSL routines::certificate verify failed" without what only programmers read.
+  private static func reasons(_ told: Told) -> [String] {
+    told.complaints.map { line in
+      guard line.hasPrefix("OpenSSL Error"), let start = line.firstRange(of: "::")?.upperBound else { return line }
+      return String(line[start...])
+    }
+  }
+}

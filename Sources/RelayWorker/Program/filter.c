@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which system calls the target may make: two filters of libseccomp, for all threads, for good. The first knows the names
+ * (call_names.h); the second takes back what its arguments make a call for more than itself. A call that is denied answers
+ * EPERM, so that a target can say what it wasn't allowed; one of another architecture's numbers ends the process.
+ *
+ * Who listens (seccomp_unotify(2)) is told of a denied call that no delivery needs, and answers it; where nobody can, because the
+ * kernel is older or somebody listens further out already, it is denied all the same, without a word.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "call_names.h"
+#include "confinement.h"
+
+/* Numbers that older headers lack. */
+#define CLONE_NEW_ANY 0x7E020000u       /* every CLONE_NEW… that clone takes */
+#define SET_PTRACER 0x59616d61u
+#define SCHED_CORE 62
+#define INT 0xFFFFFFFFu                 /* what the kernel takes of an argument that is an int */
+
+static const uint32_t deny = SCMP_ACT_ERRNO(EPERM);
+static uint32_t told = SCMP_ACT_NOTIFY;  /* or as above, where the kernel doesn't know that */
+
+/* Conditions on an argument. IS is for an int, whatever stands in the upper half of its register. */
+#define ISNT(index, value) ((struct scmp_arg_cmp){(index), SCMP_CMP_NE, (value), 0})
+#define ABOVE(index, value) ((struct scmp_arg_cmp){(index), SCMP_CMP_GT, (value), 0})
+#define BITS(index, mask, value) ((struct scmp_arg_cmp){(index), SCMP_CMP_MASKED_EQ, (mask), (value)})
+#define IS(index, value) BITS((index), INT, (uint32_t)(value))
+
+static int number(const char *name) {
+  int found = seccomp_syscall_resolve_name(name);
+  return found == __NR_SCMP_ERROR ? -1 : found;
+}
+
+/* A call of this name, or nothing where there is none. Negative numbers are calls that this machine doesn't have. */
+static int rule(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned count,
+                const struct scmp_arg_cmp *conditions) {
+  int call = number(name);
+  return call < 0 ? 0 : seccomp_rule_add_array(filter, action, call, count, conditions);
+}
+
+#define RULE(action, name, ...) \
+  rule(filter, action, name, sizeof((struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp), \
+       (struct scmp_arg_cmp[]){__VA_ARGS__})
+#define DENY(name, ...) RULE(deny, name, __VA_ARGS__)
+#define TELL(name, ...) RULE(told, name, __VA_ARGS__)
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* All calls of a list, whatever their arguments. */
+static int rules(scmp_filter_ctx filter, uint32_t action, const char *const names[], size_t count) {
+  int error = 0;
+  for (size_t i = 0; i < count && error == 0; i++) error = rule(filter, action, names[i], 0, NULL);
+  return error;
+}
+
+static scmp_filter_ctx new_filter(uint32_t otherwise) {
+  scmp_filter_ctx filter = seccomp_init(otherwise);
+  if (filter == NULL) return NULL;
+  if (seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) != 0 ||
+      seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) != 0) {
+    seccomp_release(filter);
+    return NULL;
+  }
+  return filter;
+}
+
+/* All known names, so that what isn't known doesn't exist. clone3 stays unknown: its flags lie in memory, where no filter can
+ * look; the C library then takes clone. */
+static int by_name(scmp_filter_ctx filter) {
+  seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+  int error = rules(filter, SCMP_ACT_ALLOW, allowed_calls, COUNT(allowed_calls));
+  if (!error) error = rules(filter, SCMP_ACT_ALLOW, told_calls, COUNT(told_calls));
+  if (!error) error = rules(filter, SCMP_ACT_ALLOW, denied_calls, COUNT(denied_calls));
+  return error;
+}
+
+static int signals_and_threads(scmp_filter_ctx filter, pid_t self) {
+  static const char *const senders[] = {"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"};
+  int error = 0;
+  for (size_t i = 0; i < sizeof senders / sizeof *senders && error == 0; i++)
+    error = TELL(senders[i], ISNT(0, (uint32_t)self));
+  /* Threads, no processes, and no namespaces with either. */
+  if (!error) error = TELL("clone", BITS(0, CLONE_THREAD, 0));
+  for (uint32_t bit = 1; bit != 0 && !error; bit <<= 1)
+    if (CLONE_NEW_ANY & bit) error = TELL("clone", BITS(0, bit | CLONE_THREAD, bit | CLONE_THREAD));
+  /* Another process's limits, places and turns. Its own number is 0 to these. */
+  if (!error) error = TELL("prlimit64", ISNT(0, 0));
+  static const char *const others[] = {"sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"};
+  for (size_t i = 0; i < sizeof others / sizeof *others && !error; i++)
+    error = DENY(others[i], ISNT(0, 0));
+  if (!error) error = DENY("setpriority", ISNT(0, 0));
+  if (!error) error = DENY("setpriority", IS(0, 0), ISNT(1, 0));
+  return error;
+}
+
+static int own_process(scmp_filter_ctx filter) {
+  static const int options[] = {PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_KEEPCAPS, PR_SET_SECUREBITS,
+                                PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_SET_MM, PR_MCE_KILL, PR_SET_CHILD_SUBREAPER,
+                                PR_TASK_PERF_EVENTS_ENABLE, PR_TASK_PERF_EVENTS_DISABLE, (int)SET_PTRACER, SCHED_CORE};
+  int error = 0;
+  for (size_t i = 0; i < sizeof options / sizeof *options && !error; i++) error = TELL("prctl", IS(0, options[i]));
+  return error;
+}
+
+static int sockets(scmp_filter_ctx filter) {
+  int error = 0;
+  for (int family = 0; family <= AF_NETLINK && !error; family++)
+    if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
+      error = TELL("socket", IS(0, family));
+  /* The C library looks for a name service's socket at each name that is looked up: too ordinary to be told. */
+  if (!error) error = DENY("socket", IS(0, AF_UNIX));
+  if (!error) error = TELL("socket", ABOVE(0, AF_NETLINK));
+  /* Of netlink only routes, which name resolution asks for the machine's addresses. */
+  if (!error) error = TELL("socket", IS(0, AF_NETLINK), ISNT(2, 0));
+  /* A pair of datagram sockets could send to other addresses. */
+  for (int kind = 0; kind < 16 && !error; kind++)
+    if (kind != SOCK_STREAM && kind != SOCK_SEQPACKET)
+      error = TELL("socketpair", BITS(1, 0xF, (uint32_t)kind));
+  return error;
+}
+
+static int descriptors(scmp_filter_ctx filter, int landlock) {
+  /* Signals through the owner of a descriptor, and watching folders; input put into a terminal. */
+  static const int controls[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE};
+  static const unsigned requests[] = {0x8901 /* FIOSETOWN */, 0x8902 /* SIOCSPGRP */, 0x5412 /* TIOCSTI */,
+                                      0x541C /* TIOCLINUX */};
+  int error = 0;
+  for (size_t i = 0; i < sizeof controls / sizeof *controls && !error; i++) error = TELL("fcntl", IS(1, controls[i]));
+  for (size_t i = 0; i < sizeof requests / sizeof *requests && !error; i++) error = TELL("ioctl", IS(1, requests[i]));
+  /* Times of an open file only: the path is absent then. */
+  if (!error) error = TELL("utimensat", ISNT(1, 0));
+  if (landlock >= 3) return error;
+  /* What Landlock has no right for yet: cutting by path, and by opening for reading; openat2 hides its flags in memory. */
+  if (!error) error = rule(filter, told, "truncate", 0, NULL);
+  if (!error) error = rule(filter, SCMP_ACT_ERRNO(ENOSYS), "openat2", 0, NULL);
+  if (!error) error = TELL("open", BITS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY));
+  if (!error) error = TELL("openat", BITS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY));
+  return error;
+}
+
+static int by_argument(scmp_filter_ctx filter, pid_t self, int landlock) {
+  int error = rules(filter, told, told_calls, COUNT(told_calls));
+  if (!error) error = rules(filter, deny, denied_calls, COUNT(denied_calls));
+  if (!error) error = signals_and_threads(filter, self);
+  if (!error) error = own_process(filter);
+  if (!error) error = sockets(filter);
+  if (!error) error = descriptors(filter, landlock);
+  return error;
+}
+
+/* --- Making both --------------------------------------------------------------------------------------------------
+ * Making them takes libseccomp ten times as long as the kernel takes to put them into force. The host has it done once, for
+ * a process number that nobody has, and hands the programs to every worker: twice a u32 count and so many instructions. */
+
+#define NOBODY 0x7E1A7E1A
+#define MOST_INSTRUCTIONS 4096u
+#define MOST_BYTES (2 * (sizeof(uint32_t) + MOST_INSTRUCTIONS * sizeof(struct sock_filter)))
+
+static uint8_t made[MOST_BYTES];
+
+/* Puts a filter's program behind what was made so far, and lets the filter go. 0 or an errno value. */
+static int put_program(scmp_filter_ctx filter, size_t *length) {
+  int file = memfd_create("filter", MFD_CLOEXEC), error = file < 0 ? errno : -seccomp_export_bpf(filter, file);
+  seccomp_release(filter);
+  off_t size = error == 0 ? lseek(file, 0, SEEK_END) : 0;
+  uint32_t count = (uint32_t)((size_t)size / sizeof(struct sock_filter));
+  if (error == 0 && (count == 0 || count > MOST_INSTRUCTIONS)) error = E2BIG;
+  if (error == 0) {
+    memcpy(made + *length, &count, sizeof count);
+    *length += sizeof count;
+    if (pread(file, made + *length, (size_t)size, 0) != size) error = EIO;
+    *length += (size_t)size;
+  }
+  if (file >= 0) close(file);
+  return error;
+}
+
+static int put_names(size_t *length) {
+  scmp_filter_ctx filter = new_filter(SCMP_ACT_ERRNO(ENOSYS));
+  if (filter == NULL) return ENOMEM;
+  int error = -by_name(filter);
+  if (error == 0) return put_program(filter, length);
+  seccomp_release(filter);
+  return error;
+}
+
+static int put_arguments(pid_t self, int landlock, size_t *length) {
+  scmp_filter_ctx filter = new_filter(SCMP_ACT_ALLOW);
+  if (filter == NULL) return ENOMEM;
+  int error = -by_argument(filter, self, landlock);
+  if (error == 0) return put_program(filter, length);
+  seccomp_release(filter);
+  if (told == deny) return error;
+  told = deny;
+  return put_arguments(self, landlock, length);
+}
+
+/* Fills `made`. 0 or an errno value. */
+static int make(pid_t self, int landlock, size_t *length) {
+  *length = 0;
+  int error = put_names(length);
+  return error != 0 ? error : put_arguments(self, landlock, length);
+}
+
+/* The numbers that a listener is told, by name: u32 count, and so often u32 number, u32 length, name. */
+static void print_numbers(const char *const names[], size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    uint32_t head[2] = {(uint32_t)number(names[i]), (uint32_t)strlen(names[i])};
+    if (number(names[i]) < 0) continue;
+    fwrite(head, sizeof head, 1, stdout);
+    fputs(names[i], stdout);
+  }
+}
+
+static uint32_t numbers(const char *const names[], size_t count) {
+  uint32_t found = 0;
+  for (size_t i = 0; i < count; i++) found += number(names[i]) >= 0;
+  return found;
+}
+
+int calls_print(int landlock) {
+  size_t length;
+  if (make(NOBODY, landlock, &length) != 0) return 1;
+  uint32_t count = numbers(told_calls, COUNT(told_calls)) + numbers(told_by_argument, COUNT(told_by_argument));
+  fwrite(made, length, 1, stdout);
+  fwrite(&count, sizeof count, 1, stdout);
+  print_numbers(told_calls, COUNT(told_calls));
+  print_numbers(told_by_argument, COUNT(told_by_argument));
+  return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* --- Putting them into force -------------------------------------------------------------------------------------- */
+
+static bool tells(const struct sock_filter *instruction) {
+  return instruction->code == (BPF_RET | BPF_K) && instruction->k == SECCOMP_RET_USER_NOTIF;
+}
+
+static long install(unsigned flags, struct sock_fprog *program) {
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, program);
+}
+
+/* With a listener if it tells of calls and the kernel lets anybody listen. */
+static bool put_into_force(struct sock_fprog *program, int *listener) {
+  bool has_told = false;
+  for (unsigned at = 0; at < program->len; at++) has_told |= tells(&program->filter[at]);
+  if (has_told) {
+    long got = install(SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH | SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
+    if (got >= 0) {
+      *listener = (int)got;
+      return true;
+    }
+    for (unsigned at = 0; at < program->len; at++)
+      if (tells(&program->filter[at])) program->filter[at].k = SECCOMP_RET_ERRNO | EPERM;
+  }
+  return install(SECCOMP_FILTER_FLAG_TSYNC, program) == 0;
+}
+
+static bool load_both(pid_t self, const uint8_t *bytes, size_t length, int *listener, int *error) {
+  static struct sock_filter instructions[MOST_INSTRUCTIONS];
+  *error = EINVAL;
+  for (int i = 0; i < 2; i++) {
+    uint32_t count;
+    if (length < sizeof count) return false;
+    memcpy(&count, bytes, sizeof count);
+    bytes += sizeof count, length -= sizeof count;
+    size_t size = count * sizeof *instructions;
+    if (count == 0 || count > MOST_INSTRUCTIONS || size > length) return false;
+    memcpy(instructions, bytes, size);
+    bytes += size, length -= size;
+    for (uint32_t at = 0; at < count; at++)
+      if (instructions[at].k == NOBODY) instructions[at].k = (uint32_t)self;
+    struct sock_fprog program = {(unsigned short)count, instructions};
+    if (!put_into_force(&program, listener)) {
+      *error = errno;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool calls_confine(pid_t self, int landlock, relay_text handed, int *listener, const char **call, int *error) {
+  *listener = -1;
+  *call = "seccomp";
+  if (handed.length > 0) return load_both(self, (const uint8_t *)handed.bytes, handed.length, listener, error);
+  size_t length;
+  *error = make(self, landlock, &length);
+  if (*error != 0) *call = "seccomp_rule_add";
+  return *error == 0 && load_both(self, made, length, listener, error);
+}
