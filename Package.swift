@@ -97,7 +97,7 @@ targets += [
   module("RelaySystem", ["CRelaySystem"]),
   tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
-  module("RelayArchive", ["RelaySystem", "CZlib", "COpenSSL"]),
+  module("RelayArchive", ["RelaySystem", "CZlib", "COpenSSL", "CArchive"]),
   tests("RelayArchiveTests", ["RelayArchive", "RelaySystem"]),
 ]
 

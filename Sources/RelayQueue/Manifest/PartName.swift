@@ -66,7 +66,7 @@ package enum PartName {
   }
 
   /// Cut to so many bytes between characters; a short extension stays.
-  private static func shortened(_ name: String, to limit: Int) -> String {
+  static func shortened(_ name: String, to limit: Int) -> String {
     guard name.utf8.count > limit else { return name }
     let dot = name.lastIndex(of: ".")
     let tail = dot.map { String(name[$0...]) } ?? ""

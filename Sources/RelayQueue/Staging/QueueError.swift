@@ -59,7 +59,8 @@ package enum QueueError: Error, Equatable, Sendable {
     switch error {
     case .system(let error): self.init(error)
     case .hashUnavailable: self = .hashUnavailable
-    case .library: self = .system(SystemError(call: .write, code: ENOMEM, subject: error.message))
+    case .library, .content, .stopped:
+      self = .system(SystemError(call: .write, code: ENOMEM, subject: error.message))
     }
   }
 
