@@ -109,7 +109,10 @@ targets += [
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"], broken),
   tests(
     "RelayQueueTests",
-    ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "RelayTestSupport", "ScenarioSupport"]),
+    [
+      "RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "RelayTestSupport", "ScenarioSupport",
+      .target(name: "relay-bench"),
+    ]),
   module(
     "RelayDelivery",
     ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"],

@@ -31,9 +31,16 @@ extension DeliveryEngine {
     let configuration = runtime.configuration
     let (isForNewWorker, generation) = (runtime.worker == nil, runtime.generation)
     let secrets = isForNewWorker ? configuration.load.settings.secrets : []
-    runtime.isHandingOver = true
+    let bundling = Bundling()
+    (runtime.isHandingOver, runtime.bundling) = (true, bundling)
     runtime.disk.run { [weak self] in
       var preparation = PreparedPart.open(artifact, part: Int(part))
+      if artifact.manifest.bundle != nil, case .damaged = preparation {
+        // The parts are what was accepted; from them comes the same bundle once more.
+        preparation = PreparedPart.openAgain(artifact) { () throws(BundleError) in
+          try Self.bundle(artifact, id, bundling, services.log)
+        }
+      }
       if case .ready(var prepared) = preparation {
         do throws(SecretProblem) {
           for secret in secrets {
@@ -59,7 +66,7 @@ extension DeliveryEngine {
     _ preparation: PartPreparation
   ) {
     guard let runtime = runtimes[id] else { return }
-    runtime.isHandingOver = false
+    (runtime.isHandingOver, runtime.bundling) = (false, nil)
     guard runtime.machine.isSending(number) else { return finishLeaving(runtime) }
     runtime.lastMilliseconds = 0
     switch preparation {
@@ -94,7 +101,8 @@ extension DeliveryEngine {
       let fields = DeliveryFields(
         length: UInt64(clamping: prepared.length), sha256: prepared.sha256.bytes,
         fileName: artifact.manifest.bundle?.name ?? entry.name,
-        mediaType: artifact.manifest.bundle?.mediaType ?? entry.mediaType, contentEncoding: entry.encoding?.rawValue,
+        mediaType: artifact.manifest.bundle?.mediaType ?? entry.mediaType,
+        contentEncoding: artifact.manifest.bundle == nil ? entry.encoding?.rawValue : nil,
         pipelineID: id, pipelineName: runtime.configuration.name, artifactID: artifact.manifest.artifactID.description,
         deliveryID: entry.deliveryID.description, messageID: artifact.manifest.messageID,
         partIndex: isBundle ? 1 : part, partCount: isBundle ? 1 : UInt32(clamping: artifact.manifest.parts.count),
@@ -245,13 +253,22 @@ extension DeliveryEngine {
     if use == .failed, verdict.code != .delivered, flight.content == .damaged, !flight.isTest {
       // The verdict is about bytes that should never have gone out; the artifact itself is the matter.
       endFlightClock(runtime)
-      return feed(
-        runtime,
-        .damaged(
-          sequence: runtime.artifact?.sequence ?? 0,
-          reason: "its bytes are not those that were accepted (SHA-256 differs)"))
+      return contentDamaged(runtime)
     }
     endFlight(runtime, verdict)
+  }
+
+  /// What was being sent isn't what was accepted: a part belongs to `corrupt/`; a bundle is made again from its parts.
+  private func contentDamaged(_ runtime: PipelineRuntime) {
+    let sequence = runtime.artifact?.sequence ?? 0
+    guard let artifact = runtime.artifact, artifact.manifest.bundle != nil else {
+      return feed(
+        runtime,
+        .damaged(sequence: sequence, reason: "its bytes are not those that were accepted (SHA-256 differs)"))
+    }
+    log(.warning, "The bundle of an artifact was damaged on the disk; it is made again from its parts.", runtime, sequence)
+    runtime.disk.run { artifact.discardBundle() }
+    feed(runtime, .unreadable(sequence: sequence, reason: "its bundle is damaged and is made again"))
   }
 
   /// Why a target that was opened can't be used; nil when it can. It may only ask for time or for a person.

@@ -124,6 +124,7 @@ package actor DeliveryEngine {
     feed(runtime, .rules(DeliveryRules(pipeline, isIdempotent: runtime.target?.manifest.isIdempotent ?? false)))
     feed(runtime, .pause(byCommand: nil, byConfiguration: pipeline.paused))
     feed(runtime, .target(problem: trouble ?? (isUnknown ? "The configuration is being read again." : nil)))
+    if old.1?.manifest.unit != runtime.target?.manifest.unit { feed(runtime, .openAnew) }
     if old.0.fingerprint != pipeline.fingerprint || old.0.load != pipeline.load { feed(runtime, .changed) }
     // A newer shared object is for the next worker; what is under way ends with the old one.
     if old.1?.copy != runtime.target?.copy {
@@ -136,6 +137,7 @@ package actor DeliveryEngine {
   func retire(_ runtime: PipelineRuntime) {
     guard !runtime.isRetired else { return }
     runtime.isRetired = true
+    runtime.bundling?.stop()
     answerTests(runtime, "The pipeline has left the configuration.")
     runtime.machine.forgetTimer()
     for purpose in ["next", "load"] { loop.setTimer(TimerKey("pipeline \(runtime.id)", purpose), at: nil) }
@@ -203,6 +205,7 @@ package actor DeliveryEngine {
     whenStopped = then
     for runtime in runtimes.values {
       answerTests(runtime, "The program stops.")
+      runtime.bundling?.stop()
       feed(runtime, .stopping)
       dismissWorker(runtime)
     }

@@ -130,7 +130,6 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case submitFailed = "submit.failed"
   case submitUnknown = "submit.unknown"
   case submitTooMany = "submit.too-many"
-  case submitUnit = "submit.one-file"
   case artifactUnknown = "artifact.unknown"
   case artifactDamaged = "artifact.damaged"
 
@@ -259,7 +258,6 @@ extension DiagnosticCode {
     case .submitFailed: "the artifact could not be put on the disk; nothing was taken"
     case .submitUnknown: "whether the artifact is on the disk is not known; submitted again, it arrives twice at most"
     case .submitTooMany: "an artifact has at most 10000 parts"
-    case .submitUnit: "the target takes one file at a time; each goes as an artifact of its own"
     case .artifactUnknown: "no artifact of that id is there"
     case .artifactDamaged: "an artifact's files are not what was accepted"
     case .deliveryNeedsAttention: "the receiver or the settings need a person; nothing is sent until then"

@@ -11,7 +11,7 @@ struct ArtifactIntake: Sendable {
   let unit: TargetManifest.Unit
   let mailDomain: String?
 
-  /// How the parts are kept and sent.
+  /// How the only part of an artifact is kept and sent.
   var encoding: PartEncoding? { pipeline.delivery.compressesGzip ? .gzip : nil }
 
   /// An artifact that parts can be added to.
@@ -31,10 +31,10 @@ struct ArtifactIntake: Sendable {
         mailDomain: mailDomain ?? "relay-host.invalid"), limits: limits)
   }
 
-  /// Copies a file in as the next part.
-  func add(_ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact) throws(Refusal) {
+  /// Copies a file in as the next part. A bundle compresses its parts itself.
+  func add(_ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact, isOnly: Bool) throws(Refusal) {
     do {
-      try artifact.addPart(name: name, from: file, encode: encoding)
+      try artifact.addPart(name: name, from: file, encode: isOnly || unit == .part ? encoding : nil)
     } catch {
       throw Refusal(error)
     }
@@ -43,10 +43,9 @@ struct ArtifactIntake: Sendable {
   /// Renders what the settings take from the files; after this only the commit is left.
   func finish(_ artifact: StagedArtifact) throws(Refusal) {
     let manifest = artifact.manifest
-    for part in manifest.parts {
-      let context = SettingsTemplates.context(
-        pipeline, fileName: part.name, artifact: manifest.artifactID.description, part: part.index,
-        of: manifest.parts.count, created: manifest.createdAt)
+    // Of what goes as one, the first part's count.
+    for part in manifest.isBundled(for: manifest.unit) ? manifest.parts.prefix(1) : manifest.parts[...] {
+      let context = SettingsTemplates.context(pipeline, manifest, part)
       artifact.setSettings(try SettingsTemplates.render(pipeline, context), forPart: part.index)
     }
   }

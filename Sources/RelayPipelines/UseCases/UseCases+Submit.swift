@@ -21,16 +21,10 @@ extension UseCases {
     }
     guard names.count <= Manifest.mostParts else { throw Refusal(.tooManyParts(limit: Manifest.mostParts)) }
     let intake = intake(pipeline)
-    if intake.unit == .artifact && names.count > 1 {
-      throw Refusal(
-        .usage, .submitUnit,
-        "Target \(pipeline.load.targetID) delivers an artifact as one file, and this version can't bundle several yet.",
-        hint: "submit one file at a time")
-    }
     let artifact = try intake.stage()
     for name in names {
       let file = try nextFile()
-      try intake.add(file, named: Array(name.utf8), to: artifact)
+      try intake.add(file, named: Array(name.utf8), to: artifact, isOnly: names.count == 1)
     }
     try intake.finish(artifact)
     let manifest = artifact.manifest

@@ -28,15 +28,16 @@ extension QueuedArtifact {
     }
   }
 
-  /// Whether the bundle that the manifest names isn't there with its size.
-  package var lacksBundle: Bool {
-    get throws(BundleError) {
-      do throws(ArtifactDamage) { _ = try openBundle() } catch {
-        if error.isDamage { return true }
-        throw .artifact(error)
-      }
-      return false
+  /// Whether a bundle must be made before this goes to a target of this unit: there is none yet, or it isn't there with its
+  /// size.
+  package func needsBundle(for unit: DeliveryUnit) throws(BundleError) -> Bool {
+    guard manifest.isBundled(for: unit) else { return false }
+    guard manifest.bundle != nil else { return true }
+    do throws(ArtifactDamage) { _ = try openBundle() } catch {
+      if error.isDamage { return true }
+      throw .artifact(error)
     }
+    return false
   }
 
   /// Removes a bundle whose bytes are wrong, so that it is made again.
