@@ -69,7 +69,7 @@ private func files(of artifact: QueuedArtifact, _ pipeline: PipelineFolder) thro
     }
   }
 
-  @Test func `of a thousand parts, some of them empty, is read back whole, in a few megabytes`() throws {
+  @Test func `of a thousand parts, some of them empty, is read back whole`() throws {
     try withPipeline(in: "/dev/shm") { pipeline in
       var given: [(name: String, bytes: [UInt8])] = []
       for number in 0..<1000 {
@@ -233,7 +233,11 @@ private enum Unpacked {
           var after = 0
           while struck && after < 40 {
             let artifact = try commit(given, to: pipeline)
-            let fault = Fault(call, on: try artifact.folder.path, .fails(code), after: after, times: 1)
+            // Left by a try before.
+            _ = try artifact.folder.createFile(".bundle.new")
+            // A read or write asks the door twice: whether it is short, and whether it fails.
+            let times = call == .read || call == .write ? 2 : 1
+            let fault = Fault(call, on: try artifact.folder.path, .fails(code), after: after, times: times)
             struck = false
             FaultDoor.with([fault]) {
               do { _ = try artifact.makeBundle() } catch { struck = true }
@@ -241,7 +245,7 @@ private enum Unpacked {
             try expectMended(artifact, pipeline, whole)
             after += 1
           }
-          #expect(after < 40, "\(call)")
+          #expect((2..<40).contains(after), "\(call) \(code)")
         }
       }
     }

@@ -69,6 +69,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case configHealthNotRun = "config.health-not-run"
   case configTemplateIgnored = "config.template-ignored"
   case configNotYet = "config.not-yet"
+  case configEncodeBundles = "config.encode-bundles"
   case configTooMany = "config.too-many"
   case configMoreWarnings = "config.more-warnings"
 
@@ -142,7 +143,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case deliveryTestFailed = "delivery.test-failed"
 
   /// Codes of earlier versions, never to be used again.
-  package static let retired: [String] = []
+  package static let retired: [String] = ["submit.one-file"]
 }
 
 extension DiagnosticCode {
@@ -150,9 +151,8 @@ extension DiagnosticCode {
 
   package var severity: Diagnostic.Severity {
     switch self {
-    case .configHealthNotRun, .configTemplateIgnored, .configNotYet, .configMoreWarnings, .secretLoosePermissions,
-      .secretShort,
-      .manifestUnknownKey:
+    case .configHealthNotRun, .configTemplateIgnored, .configNotYet, .configEncodeBundles, .configMoreWarnings,
+      .secretLoosePermissions, .secretShort, .manifestUnknownKey:
       .warning
     default: .error
     }
@@ -208,6 +208,7 @@ extension DiagnosticCode {
       "this version doesn't run pipelines that read health data; the pipeline is checked and left alone"
     case .configTemplateIgnored: "a setting holds {{ but is not one that is rendered; it is delivered as it stands"
     case .configNotYet: "the key is known and checked, and what it asks for comes with a later version"
+    case .configEncodeBundles: "the target takes an artifact as one; several files go as a ZIP, which is compressed already"
     case .configTooMany: "there are more mistakes than are shown at once"
     case .configMoreWarnings: "there are more warnings than are shown at once"
     case .secretPlainText: "a secret is written into the file where only {\"secret\": \"name\"} is taken"

@@ -18,7 +18,7 @@ extension QueuedArtifact {
     let folder: Directory
     do throws(SystemError) { folder = try self.folder } catch { throw BundleError(error) }
     do throws(BundleError) {
-      try clear(folder)
+      try clear(folder, keeping: nil)
       let (file, content) = try write(in: folder, goesOn)
       return try keep(file, content, in: folder)
     } catch {
@@ -49,14 +49,15 @@ extension QueuedArtifact {
   /// Removes what a try that was cut short has left; what can't be removed now, the next try removes.
   func clearUnfinishedBundle() {
     guard let folder = try? folder else { return }
-    try? clear(folder)
+    try? clear(folder, keeping: manifest.bundle?.file)
   }
 
-  private func clear(_ folder: Directory) throws(BundleError) {
+  private func clear(_ folder: Directory, keeping bundle: String?) throws(BundleError) {
     do throws(SystemError) {
       for name in try folder.names() {
-        let isLeft = PartName.index(of: name) == 0 && name != manifest.bundle?.file
-        if isLeft || name == Self.unfinishedBundle { try folder.remove(name) }
+        let isLeft = PartName.index(of: name) == 0 && name != bundle
+        // Whatever stands under the name: it is none of the parts.
+        if isLeft || name == Self.unfinishedBundle { try folder.removeTree(name) }
       }
     } catch {
       throw BundleError(error)
