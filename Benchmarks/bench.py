@@ -23,6 +23,7 @@ import neighbours
 import rows
 import scale
 import throughput
+import zipping
 from harness import Daemon, FastReceiver
 
 FIGURES = {
@@ -32,6 +33,7 @@ FIGURES = {
     "neighbours": neighbours.neighbours,
     "parts": throughput.parts,
     "large": large.large,
+    "zip": zipping.zipping,
     "idle": scale.idle,
     "commits": throughput.commits,
     "backlog": scale.backlog,

@@ -14,7 +14,7 @@ import Testing
     for (name, bytes) in files {
       try writer.begin(name, size: Int64(bytes.count))
       for start in stride(from: 0, to: bytes.count, by: 5000) {
-          try write(Array(bytes[start..<min(start + 5000, bytes.count)]), to: writer)
+        try write(Array(bytes[start..<min(start + 5000, bytes.count)]), to: writer)
       }
       try writer.end()
     }
@@ -29,7 +29,7 @@ import Testing
     var found: [(ZipReader.Entry, [UInt8])] = []
     while let entry = try reader.next() {
       var bytes: [UInt8] = []
-        while true {
+      while true {
         let piece = try reader.read()
         if piece.isEmpty { break }
         bytes += piece

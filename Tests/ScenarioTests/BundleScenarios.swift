@@ -11,14 +11,13 @@ import Testing
   /// Names and content of the files in a ZIP, as Python finds them.
   private func unzipped(_ bytes: [UInt8], _ host: Installation) throws -> String {
     try File.write(bytes, to: host.path + "/got.zip")
-    let script = "import sys,zipfile; z=zipfile.ZipFile(sys.argv[1]); "
+    let script =
+      "import sys,zipfile; z=zipfile.ZipFile(sys.argv[1]); "
       + "print([(e.filename, z.read(e).decode()) for e in z.infolist()])"
     return try Command.run(["python3", "-c", script, host.path + "/got.zip"]).output
   }
 
-  @Test func `arrive as one ZIP, in the same bytes and under one identity at every attempt, over a restart and a resend`()
-    throws
-  {
+  @Test func `arrive as one ZIP, at every attempt the same, over a restart and a resend`() throws {
     let host = try Installation()
     let crate = try Crate(host)
     try host.configure(crate.pipeline("mail", subject: "{{ file.name }} of {{ pipeline.name }}"))
@@ -74,8 +73,9 @@ import Testing
     let host = try Installation()
     let crate = try Crate(host)
     try host.configure(crate.pipeline("mail", delivery: "\"spacing\": \"0s\", \"encode\": \"gzip\""))
-    let said = try host.run("check")
-    #expect(said.status == 0 && (said.output + said.problems).contains("\"encode\" has no effect where several files go"))
+    let checked = try host.run("check")
+    #expect(checked.status == 0)
+    #expect((checked.output + checked.problems).contains("\"encode\" has no effect where several files go"))
     try host.start()
     try host.submit("mail", ["one", "two"], name: "a.txt")
     #expect(try eventually { try crate.deliveries().count == 1 })
@@ -101,7 +101,8 @@ import Testing
     let host = try Installation()
     let crate = try Crate(host)
     for name in host.names(in: "targets") { try Directory(host.path + "/targets").remove(name) }
-    try host.configure(crate.pipeline("mail", delivery: "\"spacing\": \"0s\", \"encode\": \"gzip\"", subject: "{{ file.name }}"))
+    let delivery = "\"spacing\": \"0s\", \"encode\": \"gzip\""
+    try host.configure(crate.pipeline("mail", delivery: delivery, subject: "{{ file.name }}"))
     let words = String(repeating: "two ", count: 1000)
     try host.submit("mail", ["one", words], name: "a.txt")
     try crate.install()

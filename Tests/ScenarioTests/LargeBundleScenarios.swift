@@ -55,9 +55,7 @@ import Testing
     }
   }
 
-  @Test func `in the making hinders nobody, costs little memory, and a kill, a stop and a drop in the middle leave no trace`()
-    throws
-  {
+  @Test func `in the making hinders nobody, and a kill, a stop and a drop in the middle leave no trace`() throws {
     let host = try Installation()
     let crate = try Crate(host)
     try host.configure(crate.pipeline("mail"), Installation.filing("good"))

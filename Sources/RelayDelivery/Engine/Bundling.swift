@@ -83,4 +83,19 @@ extension DeliveryEngine {
       feed(runtime, .unreadable(sequence: sequence, reason: error.message))
     }
   }
+
+  /// What was being sent isn't what was accepted: a part belongs to `corrupt/`; a bundle is made again from its parts.
+  func contentDamaged(_ runtime: PipelineRuntime) {
+    let sequence = runtime.artifact?.sequence ?? 0
+    guard let artifact = runtime.artifact, artifact.manifest.bundle != nil else {
+      return feed(
+        runtime,
+        .damaged(sequence: sequence, reason: "its bytes are not those that were accepted (SHA-256 differs)"))
+    }
+    log(
+      .warning, "The bundle of an artifact was damaged on the disk; it is made again from its parts.", runtime, sequence
+    )
+    runtime.disk.run { artifact.discardBundle() }
+    feed(runtime, .unreadable(sequence: sequence, reason: "its bundle is damaged and is made again"))
+  }
 }

@@ -258,19 +258,6 @@ extension DeliveryEngine {
     endFlight(runtime, verdict)
   }
 
-  /// What was being sent isn't what was accepted: a part belongs to `corrupt/`; a bundle is made again from its parts.
-  private func contentDamaged(_ runtime: PipelineRuntime) {
-    let sequence = runtime.artifact?.sequence ?? 0
-    guard let artifact = runtime.artifact, artifact.manifest.bundle != nil else {
-      return feed(
-        runtime,
-        .damaged(sequence: sequence, reason: "its bytes are not those that were accepted (SHA-256 differs)"))
-    }
-    log(.warning, "The bundle of an artifact was damaged on the disk; it is made again from its parts.", runtime, sequence)
-    runtime.disk.run { artifact.discardBundle() }
-    feed(runtime, .unreadable(sequence: sequence, reason: "its bundle is damaged and is made again"))
-  }
-
   /// Why a target that was opened can't be used; nil when it can. It may only ask for time or for a person.
   static func failure(ofOpening wire: WireVerdict, returnCode: Int32) -> DeliveryVerdict? {
     guard returnCode != 0 || wire.code != RELAY_NONE else { return nil }

@@ -208,7 +208,8 @@ extension DiagnosticCode {
       "this version doesn't run pipelines that read health data; the pipeline is checked and left alone"
     case .configTemplateIgnored: "a setting holds {{ but is not one that is rendered; it is delivered as it stands"
     case .configNotYet: "the key is known and checked, and what it asks for comes with a later version"
-    case .configEncodeBundles: "the target takes an artifact as one; several files go as a ZIP, which is compressed already"
+    case .configEncodeBundles:
+      "the target takes an artifact as one; several files go as a ZIP, which is compressed already"
     case .configTooMany: "there are more mistakes than are shown at once"
     case .configMoreWarnings: "there are more warnings than are shown at once"
     case .secretPlainText: "a secret is written into the file where only {\"secret\": \"name\"} is taken"

@@ -12,6 +12,9 @@ final class BundleCheck: Sendable {
     var isWhole = false
   }
 
+  /// What was written is put on the disk after so many bytes, so that little is left to wait for at the end.
+  private static let syncInterval: Int64 = 32 << 20
+
   private let growth = Mutex(Growth())
   private let news = DispatchSemaphore(value: 0)
   private let result = Reply<Result<Void, ArchiveError>>()
@@ -48,6 +51,7 @@ final class BundleCheck: Sendable {
 
   private func read(_ file: Descriptor, _ parts: [Manifest.Content]) throws(ArchiveError) {
     let reader = try ZipReader(file) { self.available(beyond: $0) }
+    var synced: Int64 = 0
     for (place, part) in parts.enumerated() {
       guard try reader.next() != nil else { throw Self.wrong(place) }
       let hasher = try SHA256Hasher()
@@ -57,6 +61,7 @@ final class BundleCheck: Sendable {
         if bytes.isEmpty { break }
         try hasher.update(bytes)
         size += Int64(bytes.count)
+        try syncNow(file, &synced)
       }
       guard try hasher.finish() == part.sha256, size == part.size else { throw Self.wrong(place) }
     }
@@ -68,6 +73,13 @@ final class BundleCheck: Sendable {
       guard try directory.next()?.size == part.size else { throw Self.wrong(place) }
     }
     guard try directory.next() == nil else { throw Self.wrong(parts.count) }
+  }
+
+  private func syncNow(_ file: Descriptor, _ synced: inout Int64) throws(ArchiveError) {
+    let size = growth.withLock { $0.size }
+    guard size - synced >= Self.syncInterval else { return }
+    synced = size
+    do throws(SystemError) { try file.syncData() } catch { throw .system(error) }
   }
 
   private static func wrong(_ place: Int) -> ArchiveError {
