@@ -38,9 +38,9 @@ sweep: bootstrap-test build proof ## Breaks the program at every durable, networ
 	@$(PROOF) sweep --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 	@$(PROOF) powercut --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 
-soak: bootstrap-test build proof ## Breaks everything at random for SECONDS=600, then judges; cuts the power at each call before.
+soak: bootstrap-test build proof ## Breaks everything at random for SECONDS=600, then judges; cuts the power at each call before (RECORD=docs/soak-log.md adds a line there).
 	@$(PROOF) powercut --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
-	@$(PROOF) soak --program $(DIST)/bin/relay-host --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) --record docs/soak-log.md
+	@$(PROOF) soak --program $(DIST)/bin/relay-host --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(RECORD),--record $(RECORD))
 
 sanitize: bootstrap-test ## Runs all tests with address, undefined-behaviour (C) and thread sanitizer; KIND=thread, FILTER=name for less.
 	@scripts/sanitize $(SCRATCH)/sanitize $(KIND) $(FILTER)

@@ -61,7 +61,7 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
   ]
 }
 
-let plugins = ["HTTPTarget", "FolderTarget"]
+let plugins = ["HTTPTarget", "FolderTarget", "CalendarICS"]
 
 var targets: [Target] = []
 
@@ -137,10 +137,13 @@ targets += [
 targets += [
   .target(
     name: "CurlTransport", dependencies: ["TargetKit", "CCurl", "COpenSSL"], path: "Plugins/Shared/CurlTransport",
-    swiftSettings: strict)
+    swiftSettings: strict),
+  .target(
+    name: "DurableFiles", dependencies: ["TargetKit"], path: "Plugins/Shared/DurableFiles", swiftSettings: strict),
 ]
 targets += plugin("HTTPTarget", ["CurlTransport", "COpenSSL", "CZlib"])
-targets += plugin("FolderTarget", ["CFolderTarget"])
+targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
+targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
@@ -150,7 +153,15 @@ targets += [
       "HTTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
       "RelayConfig",
     ]),
-  tests("FolderTargetTests", ["FolderTargetLogic", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
+  tests(
+    "FolderTargetTests",
+    ["FolderTargetLogic", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),
+  tests(
+    "CalendarICSTests",
+    [
+      "CalendarICSLogic", "CurlTransport", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms",
+      "RelayTestSupport", "RelayConfig", "RelayJSON", "CCurl",
+    ]),
 ]
 
 // The use cases and the program.

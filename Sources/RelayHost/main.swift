@@ -45,4 +45,8 @@ func begin(_ words: [String]) -> Outcome {
   }
 }
 
+// Closed standard descriptors would go to the first files that are opened, and what is printed into those.
+for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
+  _ = open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
+}
 Glibc.exit(Int32(begin(Array(CommandLine.arguments.dropFirst())).rawValue))

@@ -18,8 +18,13 @@ public struct State {
   }
 
   public func put(_ key: String, _ value: [UInt8]) throws(Verdict) {
-    guard host.withTable({ $0.statePut(scope.rawValue, key, value) }) == RELAY_OK else {
-      throw .retry(.other, "the host could not save the state \"\(key)\"; is its disk full?")
+    switch host.withTable({ $0.statePut(scope.rawValue, key, value) }) {
+    case RELAY_OK?: return
+    case RELAY_DENIED?:
+      // Trying again would not help: it is too much for one value, or for all that a pipeline may keep.
+      throw .needsAttention(
+        .other, "the host takes no more state: 64 KB for one value and 16 MB for all of a pipeline are the most")
+    default: throw .retry(.other, "the host could not save the state \"\(key)\"; is its disk full?")
     }
   }
 

@@ -16,6 +16,8 @@ public final class FakeHost {
   public var stopWhen: (FakeHost) -> Bool = { _ in false }
   /// Makes every reading and saving of state fail.
   public var stateFails = false
+  /// Makes every saving of state come back as denied, as it is when the pipeline has saved all that it may.
+  public var stateIsFull = false
   /// Called before every read of the source with the offset.
   public var beforeRead: (UInt64) -> Void = { _ in }
   /// The most bytes that one read hands out.
@@ -61,6 +63,9 @@ public final class FakeHost {
   func setting(_ path: String) -> FakeValue? {
     path.isEmpty ? settings : settings.member(path.split(separator: "/", omittingEmptySubsequences: false))
   }
+
+  /// Erases the state of the delivery, as the real host does once a final verdict is on its disk.
+  public func eraseDeliveryState() { deliveryState = [:] }
 
   func forgetTexts() {
     message = ""

@@ -128,6 +128,7 @@ extension FakeHost {
     }
     table.state_put = { context, scope, key, bytes, length in
       guard let host = FakeHost.from(context), !host.stateFails else { return RELAY_FAILED }
+      guard !host.stateIsFull, length <= RELAY_MAXIMUM_STATE_VALUE else { return RELAY_DENIED }
       host.statePuts.append("\(scope) \(FakeHost.key(key))")
       host.change(scope) { $0[FakeHost.key(key)] = FakeHost.text(bytes, length) }
       return RELAY_OK

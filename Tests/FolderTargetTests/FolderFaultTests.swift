@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DurableFiles
 import Foundation
 import RelayConfig
 import TargetKit

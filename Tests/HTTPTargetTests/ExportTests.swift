@@ -16,9 +16,11 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: object("HTTPTarget") != nil, "no shared objects beside the tests"), arguments: ["HTTP", "Folder"])
+  @Test(
+    .enabled(if: object("HTTPTarget") != nil, "no shared objects beside the tests"),
+    arguments: ["HTTPTarget", "FolderTarget", "CalendarICS"])
   func `a shared object exports the target's functions and nothing else`(name: String) throws {
-    let object = try #require(Self.object("\(name)Target"))
+    let object = try #require(Self.object(name))
     let listed = try Child.run(["nm", "-D", "--defined-only", "--extern-only", object]).output
     let names = listed.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) }
     #expect(

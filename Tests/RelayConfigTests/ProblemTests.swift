@@ -49,7 +49,7 @@ import Testing
     (#"{"pipelines": [], "server": {"listen": "h:1", "maxBody": "99999999TB"}}"#, ["config.bad-size"]),
   ])
   func `the file's own keys are checked`(text: String, codes: [String]) {
-    #expect(Samples.codes(text) == codes)
+    #expect(Samples.mistakes(text) == codes)
   }
 
   @Test(arguments: [
@@ -75,7 +75,7 @@ import Testing
     (#""name": null"#, ["config.wrong-type"]), (#""name": """#, ["config.bad-value"]),
   ])
   func `a pipeline's keys are checked`(pipeline: String, codes: [String]) {
-    #expect(Samples.codes(Samples.file(pipeline: pipeline)) == codes)
+    #expect(Samples.mistakes(Samples.file(pipeline: pipeline)) == codes)
   }
 
   @Test(arguments: [

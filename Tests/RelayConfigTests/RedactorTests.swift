@@ -76,4 +76,15 @@ import Testing
       #expect(Redactor(secrets.map { Secret(name: "s", bytes: Array($0.utf8)) }).redact(text) == expected)
     }
   }
+
+  @Test func `the beginning of a secret at the end of a long text, where it may have been cut, is blanked`() {
+    let redactor = Redactor([Secret(name: "s", bytes: Array("correct-horse-battery-staple".utf8))])
+    let filler = String(repeating: "p", count: 300)
+    for length in 4..<28 {
+      let cut = String("correct-horse-battery-staple".prefix(length))
+      #expect(redactor.redact(filler + cut) == filler + Redactor.blank, "\(length)")
+    }
+    #expect(redactor.redact(filler + "cor") == filler + "cor")
+    #expect(redactor.redact("a short text ends with correct") == "a short text ends with correct")
+  }
 }

@@ -69,6 +69,9 @@ enum Samples {
   }
 
   static func codes(_ text: String) -> [String] { read(text).problems.map(\.code.rawValue) }
+
+  /// Without what only says that a key has no effect yet.
+  static func mistakes(_ text: String) -> [String] { codes(text).filter { $0 != "config.not-yet" } }
 }
 
 /// A folder of its own for a test, gone with its end.

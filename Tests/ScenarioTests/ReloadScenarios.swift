@@ -191,6 +191,44 @@ import Testing
     #expect(host.log.contains("SIGHUP"))
   }
 
+  @Test func `takes a file once that was being taken when its inbox was set up anew`() throws {
+    let host = try Installation()
+    func configure(_ name: String) throws {
+      try host.configure(
+        #"{"id": "files", "name": "\#(name)", "extract": {"from": "inbox", "directory": "in"}, "load": {"target": "folder", "#
+          + #""settings": {"directory": "out", "existing": "keep-both"}}, "delivery": {"spacing": "0s"}}"#)
+    }
+    _ = try Directory(host.path).ensureFolder("in")
+    try configure("One")
+    try host.start()
+    #expect(try host.shell("truncate -s 300M in/.big && printf x >>in/.big && mv in/.big in/big").status == 0)
+    // While it is copied its dot name isn't there yet; the staging folder is.
+    #expect(
+      eventually(within: 60) { host.names(in: "relay-data/pipelines/files/queue").contains { $0.hasPrefix(".") } })
+    for name in ["Two", "Three"] {
+      try configure(name)
+      #expect(try host.run("reload").status == 0)
+    }
+    #expect(try eventually(within: 120) { try host.status("files")["lastSuccess"]?.string != nil })
+    #expect(try host.reaches("files", "idle", within: 60))
+    #expect(host.names(in: "in").isEmpty)
+    #expect(host.names(in: "out") == ["big"])
+  }
+
+  @Test func `is in force when its reload answers, also while an earlier one is being read`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("first"))
+    try host.start()
+    for round in 0..<40 {
+      let earlier = try host.begin(["reload"])
+      try host.configure(Installation.filing("round-\(round)"))
+      #expect(try host.run("reload").status == 0)
+      let known = try host.run("status", "round-\(round)")
+      #expect(known.status == 0, "\(known)")
+      #expect(earlier().status == 0)
+    }
+  }
+
   @Test func `whose pipelines are others each time leaves no descriptors, timers or memory behind`() throws {
     let host = try Installation()
     let rounds = 60

@@ -145,4 +145,14 @@ import Testing
     }
     #expect(arrived().allSatisfy(wanted.contains))
   }
+
+  @Test func `the limit in bytes holds without a daemon, too`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("files", delivery: #""maxQueued": {"bytes": "1MB"}"#))
+    try host.write("file", String(repeating: "x", count: 400_000))
+    #expect(try host.run("submit", "files", host.path + "/file").status == 0)
+    #expect(try host.run("submit", "files", host.path + "/file").status == 0)
+    let full = try host.run("submit", "files", host.path + "/file")
+    #expect(full.status == 4 && full.problems.contains("submit.queue-full"), "\(full)")
+  }
 }

@@ -74,6 +74,11 @@ struct CountingTarget: CheckableTarget {
     #expect(host.deliver(CountingTarget.self, FakeDelivery("1")).outcome == .retry)
   }
 
+  @Test func `state beyond what the host keeps needs attention`() {
+    host.stateIsFull = true
+    #expect(host.deliver(CountingTarget.self, FakeDelivery("1")).outcome == .needsAttention)
+  }
+
   @Test func `an open target is checked and described`() throws {
     #expect(try host.open(CountingTarget.self).check() == .delivered(message: "ready"))
     #expect(host.describe(CountingTarget.self) == CountingTarget.manifest)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import DurableFiles
 import Glibc
 import TargetKit
 
 /// Writes a file under a name of its own and gives it the final name once it is whole and on disk.
 struct WholeFile {
-  /// Bytes between syncs, so that the last one does not stall.
-  private static let syncStride: UInt64 = 64 << 20
   private static let mostNames = 10_000
 
   let kernel: Kernel
@@ -18,7 +17,9 @@ struct WholeFile {
   func deliver() throws(Verdict) -> Verdict {
     let partial = name.partial(delivery.deliveryID)
     if keepsBoth, let earlier = try EarlierFile(self).find() {
-      try removeStale(partial)
+      try calling(partial) { () throws(CallFailure) in
+        try PartialFile.remove(partial, in: folder, kernel: kernel)
+      }
       return try finished(earlier)
     }
     do throws(Verdict) {
@@ -32,34 +33,17 @@ struct WholeFile {
   }
 
   private func write(_ partial: String) throws(Verdict) {
-    try removeStale(partial)
-    let file = try calling(partial) { () throws(CallFailure) in try kernel.create(partial, in: folder) }
-    kernel.admitReaders(to: file, of: folder)
+    var file = try calling(partial) { () throws(CallFailure) in
+      try PartialFile(partial, in: folder, kernel: kernel)
+    }
     var written: UInt64 = 0
-    var unsynced: UInt64 = 0
     while let chunk = try delivery.source.next(upTo: 262_144) {
-      try calling(partial) { () throws(CallFailure) in
-        try writeAll(chunk, to: file)
-        written += UInt64(chunk.count)
-        unsynced += UInt64(chunk.count)
-        guard unsynced >= Self.syncStride else { return }
-        try kernel.sync(file)
-        unsynced = 0
-      }
+      try calling(partial) { () throws(CallFailure) in try file.write(chunk) }
+      written += UInt64(chunk.count)
     }
     guard written == delivery.length else { throw .retry(.source, Words.damaged) }
     host.progress(written, of: delivery.length)
-    try calling(partial) { () throws(CallFailure) in
-      try kernel.sync(file)
-      try kernel.close(file)
-    }
-  }
-
-  /// What an earlier attempt of this delivery left behind.
-  private func removeStale(_ partial: String) throws(Verdict) {
-    try calling(partial) { () throws(CallFailure) in
-      if try kernel.look(partial, in: folder) != nil { try kernel.unlink(partial, in: folder) }
-    }
+    try calling(partial) { () throws(CallFailure) in try file.finish() }
   }
 
   private func publish(_ partial: String) throws(Verdict) -> String {
@@ -114,27 +98,6 @@ struct WholeFile {
     var verdict = Verdict.delivered(message: "saved as \(final)", receipt: final)
     verdict.bytesSent = delivery.length
     return verdict
-  }
-
-  private func writeAll(_ chunk: [UInt8], to file: Descriptor) throws(CallFailure) {
-    var failure: CallFailure?
-    chunk.withUnsafeBytes { bytes in
-      do throws(CallFailure) {
-        try kernel.write(bytes, to: file)
-      } catch {
-        failure = error
-      }
-    }
-    if let failure { throw failure }
-  }
-}
-
-/// Turns a failed call into its verdict.
-func calling<Value>(_ subject: String, _ body: () throws(CallFailure) -> Value) throws(Verdict) -> Value {
-  do throws(CallFailure) {
-    return try body()
-  } catch {
-    throw ErrnoTable.verdict(on: error, subject: subject)
   }
 }
 

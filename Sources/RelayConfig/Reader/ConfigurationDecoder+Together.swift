@@ -19,8 +19,6 @@ extension ConfigurationDecoder {
 
   /// Keys that are checked and mean nothing yet: better said than found out.
   private mutating func tellWhatWaits(_ configuration: Configuration) {
-    // Mistakes come first.
-    if problems.blocksLoading { return }
     note(root.member("server"), "nothing listens")
     note(root.member("confinement"), "targets run in processes of their own, but not confined")
     note(root.member("weekStart"), "no health data is gathered into weeks")

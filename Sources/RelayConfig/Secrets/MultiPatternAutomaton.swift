@@ -4,6 +4,8 @@
 struct MultiPatternAutomaton: Sendable {
   private struct State: Sendable {
     var next: [UInt8: Int] = [:]
+    /// Bytes from the start to here.
+    var depth = 0
     /// Where to go on when no byte fits: the state of the longest proper suffix.
     var failure = 0
     /// Patterns that end here, not counting those of shorter suffixes.
@@ -21,7 +23,7 @@ struct MultiPatternAutomaton: Sendable {
         if let next = states[state].next[byte] {
           state = next
         } else {
-          states.append(State())
+          states.append(State(depth: states[state].depth + 1))
           states[state].next[byte] = states.count - 1
           state = states.count - 1
         }
@@ -52,7 +54,10 @@ struct MultiPatternAutomaton: Sendable {
   }
 
   /// Calls `body` with each pattern's index and the offset behind its end, in the order of ends.
-  func forEachMatch(in bytes: [UInt8], _ body: (_ pattern: Int, _ end: Int) -> Void) {
+  ///
+  /// - Returns: how many of the last bytes are the beginning of a pattern.
+  @discardableResult
+  func forEachMatch(in bytes: [UInt8], _ body: (_ pattern: Int, _ end: Int) -> Void) -> Int {
     var state = 0
     for (offset, byte) in bytes.enumerated() {
       state = step(from: state, byte)
@@ -62,5 +67,6 @@ struct MultiPatternAutomaton: Sendable {
         ending = states[found].shorter
       }
     }
+    return states[state].depth
   }
 }

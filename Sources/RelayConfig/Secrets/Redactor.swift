@@ -8,6 +8,10 @@
 /// A secret of fewer than 8 bytes is blanked only where no letter or digit touches it, and in no encoded form.
 package struct Redactor: Sendable {
   package static let blank = "•••"
+  /// A text of so many bytes may have been cut, in the middle of a secret too: what the beginning of one is at its end is blanked,
+  /// from so many bytes on.
+  private static let longest = 256
+  private static let leastBegun = 4
 
   private struct Pattern: Sendable {
     var length: Int
@@ -49,7 +53,7 @@ package struct Redactor: Sendable {
   /// What is to be blanked: in order, joined where forms overlap.
   private func ranges(in bytes: [UInt8]) -> [Range<Int>] {
     var joined: [Range<Int>] = []
-    automaton.forEachMatch(in: bytes) { pattern, end in
+    let begun = automaton.forEachMatch(in: bytes) { pattern, end in
       let range = (end - patterns[pattern].length)..<end
       guard !patterns[pattern].isWholeWord || Self.isWord(range, in: bytes) else { return }
       // Matches come by their end, so only the last ones can reach into this one.
@@ -59,6 +63,14 @@ package struct Redactor: Sendable {
         joined.removeLast()
       }
       joined.append(lower..<end)
+    }
+    if bytes.count >= Self.longest, begun >= Self.leastBegun, joined.last?.upperBound != bytes.count {
+      var lower = bytes.count - begun
+      while let last = joined.last, last.upperBound > lower {
+        lower = min(lower, last.lowerBound)
+        joined.removeLast()
+      }
+      joined.append(lower..<bytes.count)
     }
     return joined
   }

@@ -61,6 +61,12 @@ extension DeliveryEngine {
     runtime.disk.run { work(folder, then) }
   }
 
+  /// Gone already: there is nothing left to move. Anything else that is missing doesn't count.
+  private static func notMoved(_ sequence: UInt64, _ error: SystemError, _ folder: PipelineFolder) -> DeliveryEvent {
+    error.isMissing && folder.hasLeft(sequence)
+      ? .movedAway(sequence: sequence) : .moveFailed(sequence: sequence, reason: error.message)
+  }
+
   private func move(
     _ runtime: PipelineRuntime, _ sequence: UInt64,
     _ work: @escaping @Sendable (PipelineFolder) throws(SystemError) -> Void
@@ -71,9 +77,7 @@ extension DeliveryEngine {
         try work(folder)
         then(.movedAway(sequence: sequence))
       } catch {
-        // Gone already: there is nothing left to move.
-        then(
-          error.isMissing ? .movedAway(sequence: sequence) : .moveFailed(sequence: sequence, reason: error.message))
+        then(Self.notMoved(sequence, error, folder))
       }
     }
   }
@@ -150,8 +154,7 @@ extension DeliveryEngine {
         if let name = try folder.setAside(sequence, reason: reason) { tellLater(name) }
         then(.movedAway(sequence: sequence))
       } catch {
-        then(
-          error.isMissing ? .movedAway(sequence: sequence) : .moveFailed(sequence: sequence, reason: error.message))
+        then(Self.notMoved(sequence, error, folder))
       }
     }
   }

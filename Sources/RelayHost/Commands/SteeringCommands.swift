@@ -21,8 +21,12 @@ enum SteeringCommands {
 
   static func retry(_ session: Session, _ arguments: ParsedArguments) -> Ending {
     QueueCommands.ask(session, arguments, { .retry(pipeline: $0[0]) }, needsOwner: false) { result in
-      result.shown("state") == "idle"
-        ? "Nothing waits in \(result.shown("pipeline")).\n" : "\(result.shown("pipeline")) tries now.\n"
+      let id = result.shown("pipeline")
+      switch result["state"]?.string {
+      case "idle": return "Nothing waits in \(id).\n"
+      case "paused": return "\(id) is paused, so nothing was tried; `relay-host resume \(id)` goes on.\n"
+      default: return "\(id) tries now.\n"
+      }
     }
   }
 

@@ -46,6 +46,25 @@ package final class ControlClient {
     _ pipeline: String, names: [String], open: (Int) throws(Refusal) -> Descriptor
   ) throws(Refusal) -> ControlReply {
     var sent = 0
+    do throws(Refusal) {
+      return try submit(pipeline, names: names, sent: &sent, open: open)
+    } catch {
+      guard error == Self.gone else { throw error }
+      guard sent >= names.count else {
+        throw Refusal(
+          error.outcome, error.code, "The daemon ended before it had all files, so nothing was accepted.",
+          hint: "submit them again")
+      }
+      throw Refusal(
+        .fault, .submitUnknown,
+        "The daemon ended before it answered, so whether the artifact is on the disk is not known.",
+        hint: "look with `relay-host queue \(pipeline)`; submitted again, it arrives twice at most")
+    }
+  }
+
+  private func submit(
+    _ pipeline: String, names: [String], sent: inout Int, open: (Int) throws(Refusal) -> Descriptor
+  ) throws(Refusal) -> ControlReply {
     while true {
       var files: [Descriptor] = []
       for place in sent..<min(names.count, sent + ControlConnection.descriptorsPerLine) {
@@ -116,8 +135,7 @@ package final class ControlClient {
 
   private static let gone = Refusal(
     .unreachable, .controlUnreachable, "The daemon closed the connection before it answered.",
-    hint:
-      "whether it did what was asked is not known: look with `relay-host status`; a file submitted again arrives twice at most"
+    hint: "whether it did what was asked is not known: look with `relay-host status`"
   )
   private static let strange = Refusal(
     .fault, .controlProtocol, "The daemon's answer can't be understood.",

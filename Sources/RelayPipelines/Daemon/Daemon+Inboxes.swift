@@ -14,7 +14,6 @@ extension Daemon {
     /// nil until its folders have been opened.
     var inbox: Inbox?
     var schedule = InboxSchedule(now: .now)
-    var isLooking = false
 
     init(_ pipeline: PipelineConfiguration, unit: TargetManifest.Unit) {
       self.pipeline = pipeline
@@ -118,25 +117,29 @@ extension Daemon {
   }
 
   private func lookLater(_ runtime: InboxRuntime) {
-    guard !runtime.isLooking, runtime.inbox != nil else { return }
     let id = runtime.pipeline.id
+    guard !inboxesLooking.contains(id), runtime.inbox != nil else { return }
     loop.setTimer(TimerKey("inbox \(id)", "look"), at: runtime.schedule.due) { [weak self] in
       self?.assumeIsolated { me in if let runtime = me.inboxes[id] { me.look(runtime) } }
     }
   }
 
   private func look(_ runtime: InboxRuntime) {
-    guard !runtime.isLooking, let inbox = runtime.inbox, let folder = runtime.folder, !isStopping else { return }
-    runtime.isLooking = true
     let (id, watch) = (runtime.pipeline.id, inboxWatch)
+    guard !inboxesLooking.contains(id), let inbox = runtime.inbox, let folder = runtime.folder, !isStopping else {
+      return
+    }
+    // One look a pipeline: the note of what is being taken is the pipeline's, and a second look would take it for a crash's.
+    inboxesLooking.insert(id)
     threads.run { [weak self, loop] in
       watch?.add(folder, for: id)
       let result = inbox.look()
       loop.post { [weak self] in
         self?.assumeIsolated { me in
-          guard let runtime = me.inboxes[id], runtime.inbox === inbox else { return }
-          runtime.isLooking = false
-          me.context.withLock { $0.inboxProblems[id] = result.problem?.message }
+          me.inboxesLooking.remove(id)
+          guard let runtime = me.inboxes[id] else { return }
+          guard runtime.inbox === inbox else { return me.lookLater(runtime) }
+          me.context.withLock { $0.inboxProblems[id] = result.trouble }
           runtime.schedule.looked(result, now: .now)
           if case .every(let pause) = runtime.pipeline.trigger, result.lookAgain == nil {
             runtime.schedule = InboxSchedule(now: BootTime.now.advanced(milliseconds: pause))

@@ -58,7 +58,9 @@ extension Daemon {
     isReading = true
     isReadWanted = false
     let (file, manifests, old, forced) = (file, catalogue.manifests, bytes, isForced)
-    isForced = false
+    // Whoever asks from here on is answered by the next read: this one may have seen the file as it was before.
+    let waiting = rereadWaiters
+    (isForced, rereadWaiters) = (false, [])
     threads.run { [weak self, loop] in
       let result = Result { () throws(Refusal) in
         let bytes = try file.bytes()
@@ -66,7 +68,7 @@ extension Daemon {
         let (configuration, problems) = file.read(bytes, targets: manifests)
         return Reread(bytes: bytes, configuration: configuration, problems: problems)
       }
-      loop.post { [weak self] in self?.assumeIsolated { $0.wasReread(result) } }
+      loop.post { [weak self] in self?.assumeIsolated { $0.wasReread(result, tell: waiting) } }
     }
   }
 
@@ -76,7 +78,9 @@ extension Daemon {
     var problems: [Diagnostic]
   }
 
-  private func wasReread(_ result: Result<Reread?, Refusal>) {
+  private func wasReread(
+    _ result: Result<Reread?, Refusal>, tell waiting: [@Sendable (Refusal?) -> Void]
+  ) {
     isReading = false
     let hadProblem = reloadProblem
     switch result {
@@ -115,8 +119,6 @@ extension Daemon {
             ["pipeline": id]))
       }
     }
-    let waiting = rereadWaiters
-    rereadWaiters = []
     let refusal = reloadProblem.map { problem in
       Refusal(
         .usage, reloadCode ?? .configBadValue, "The configuration is not used: \(problem)",

@@ -43,6 +43,11 @@ package actor Daemon {
   var firstHint: BootTime?
   var isStatusDue = false
   var inboxes: [String: InboxRuntime] = [:]
+  /// Pipelines whose inbox is being looked through, perhaps still as a former configuration had it.
+  var inboxesLooking: Set<String> = []
+  /// Destinations that a reload wants asked, and how many are being asked.
+  var checksWanted: [PipelineConfiguration] = []
+  var checksRunning = 0
   var inboxWatch: InboxWatch?
   /// How the program is to end.
   nonisolated let exit = Mutex<Outcome>(.done)

@@ -48,6 +48,21 @@ package struct LookResult: Equatable, Sendable {
   /// Milliseconds after which to look again at the latest; nil: the watch or the regular look is enough.
   package var lookAgain: Int64?
   package var problem: InboxProblem?
+  /// Files that can't be taken, while others are.
+  package private(set) var staying = 0
+  package private(set) var firstStaying: String?
+
+  /// What a person should know; nil when all is well.
+  package var trouble: String? {
+    if let problem { return problem.message }
+    guard let firstStaying else { return nil }
+    return staying == 1 ? firstStaying : "\(firstStaying); \(staying - 1) more stay in the inbox for such reasons"
+  }
+
+  mutating func stays(_ reason: String) {
+    staying += 1
+    firstStaying = firstStaying ?? reason
+  }
 
   mutating func lookAgain(within milliseconds: Int64) {
     lookAgain = min(lookAgain ?? .max, max(0, milliseconds))

@@ -59,7 +59,9 @@ struct InboxLook {
         case .later(let pause): wait(pause)
         case .failed(let trouble):
           say(trouble, entry.file)
-          wait(memory.troubles.failed(entry.file.key, now: now))
+          let reason = "\(entry.file.displayName) in the inbox \(trouble.message)"
+          result.stays(reason)
+          wait(memory.troubles.failed(entry.file.key, because: reason, now: now))
         }
       }
       guard page.count == Self.pageSize else { return }
@@ -129,7 +131,10 @@ extension InboxLook {
     let quiet = memory.quiet.quiet(key, now: now)
     let pause = quiet < options.quiet ? options.quiet - quiet : memory.troubles.pause(of: key, now: now)
     guard let pause else { return quiet }
-    if isFirstPass { wait(pause) }
+    if isFirstPass {
+      wait(pause)
+      if quiet >= options.quiet, let reason = memory.troubles.reason(of: key) { result.stays(reason) }
+    }
     return nil
   }
 

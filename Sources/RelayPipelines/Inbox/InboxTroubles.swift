@@ -14,6 +14,8 @@ struct InboxTroubles: Sendable {
   private struct Pause: Sendable {
     var length: Int64
     var until: BootTime
+    /// In words, with the file's name.
+    var reason: String
   }
 
   private var said: Set<Int> = []
@@ -43,10 +45,13 @@ struct InboxTroubles: Sendable {
     return max(1, until.milliseconds(since: now))
   }
 
-  mutating func failed(_ key: Int, now: BootTime) -> Int64 {
+  /// Why a file isn't tried for now.
+  func reason(of key: Int) -> String? { pauses[key]?.reason }
+
+  mutating func failed(_ key: Int, because reason: String, now: BootTime) -> Int64 {
     if pauses.count >= Self.most { pauses = [:] }
     let length = min(Self.longestPause, pauses[key].map { $0.length * 2 } ?? Self.firstPause)
-    pauses[key] = Pause(length: length, until: now.advanced(milliseconds: length))
+    pauses[key] = Pause(length: length, until: now.advanced(milliseconds: length), reason: reason)
     return length
   }
 }

@@ -21,23 +21,22 @@ package final class ProgramLog: LogSink {
     var last: LogEntry?
     var lastTime = BootTime(nanoseconds: .min)
     var repeats = 0
+    var lost = 0
     var blank: @Sendable (String) -> String = { $0 }
   }
 
   private let form: Form
   private let least: LogLevel
   private let state = Mutex(State())
-  private let write: @Sendable (String) -> Void
+  private let write: @Sendable (String) -> Bool
 
-  package init(form: Form, least: LogLevel = .info, write: (@Sendable (String) -> Void)? = nil) {
+  /// - Parameter write: takes a line, or says that it can't without waiting.
+  package init(
+    form: Form, least: LogLevel = .info, write: @escaping @Sendable (String) -> Bool = { StandardError.write($0) }
+  ) {
     self.form = form
     self.least = least
-    self.write =
-      write ?? { line in
-        let bytes = Array(line.utf8)
-        // A log that can't be written must not hold anything up.
-        _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
-      }
+    self.write = write
   }
 
   /// What every text goes through before it is written: it blanks the values of secrets.
@@ -58,13 +57,24 @@ package final class ProgramLog: LogSink {
       lines.append(render(entry, state.blank))
       return lines
     }
-    for line in lines { write(line + "\n") }
+    for line in lines { put(line) }
+  }
+
+  /// A log that nobody reads must not hold anything up: lines that can't be written at once are counted instead.
+  private func put(_ line: String) {
+    let lost = state.withLock { $0.lost }
+    if lost > 0 {
+      let entry = LogEntry(.warning, "\(lost) lines of this log were lost, because nobody took them off")
+      guard write(render(entry) { $0 } + "\n") else { return state.withLock { $0.lost += 1 } }
+      state.withLock { $0.lost -= lost }
+    }
+    if !write(line + "\n") { state.withLock { $0.lost += 1 } }
   }
 
   /// Writes what was only counted so far.
   package func flush() {
     let line = state.withLock { state in Self.repeated(&state).map { render($0, state.blank) } }
-    if let line { write(line + "\n") }
+    if let line { put(line) }
   }
 
   private static func repeated(_ state: inout State) -> LogEntry? {

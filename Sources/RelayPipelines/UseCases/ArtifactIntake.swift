@@ -14,14 +14,7 @@ struct ArtifactIntake: Sendable {
   /// How the only part of an artifact is kept and sent.
   var encoding: PartEncoding? { pipeline.delivery.compressesGzip ? .gzip : nil }
 
-  /// An artifact that parts can be added to.
-  func stage() throws(Refusal) -> StagedArtifact {
-    let folder: PipelineFolder
-    do { folder = try state.pipeline(pipeline.id) } catch { throw Refusal(error) }
-    do { return try stage(nil, in: folder) } catch { throw Refusal(error) }
-  }
-
-  /// With an identifier: that of an artifact which may have been delivered before.
+  /// An artifact that parts can be added to. With an identifier: that of one which may have been delivered before.
   func stage(_ artifact: Identifier?, in folder: PipelineFolder) throws(QueueError) -> StagedArtifact {
     let limits = QueueLimits(
       bytes: pipeline.delivery.maxQueuedBytes, artifacts: Int(clamping: pipeline.delivery.maxQueuedArtifacts))

@@ -85,8 +85,9 @@ extension UseCases {
         "Pipeline \(id) needs attention: \(attention.message)",
         hint: Remedy.text(for: attention.code, pipeline: id))
     }
+    let isPaused = snapshot??.state == .paused
     return ControlReply(
-      .object(["pipeline": .text(id), "state": .text(snapshot??.state.rawValue)]))
+      .object(["pipeline": .text(id), "state": .text(snapshot??.state.rawValue)]), isPaused ? .needsYou : .done)
   }
 
   /// Deletes a pipeline's folder with everything in it.

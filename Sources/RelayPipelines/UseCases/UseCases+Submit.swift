@@ -21,7 +21,11 @@ extension UseCases {
     }
     guard names.count <= Manifest.mostParts else { throw Refusal(.tooManyParts(limit: Manifest.mostParts)) }
     let intake = intake(pipeline)
-    let artifact = try intake.stage()
+    let folder = try folder(id)
+    // A daemon measures its queues once; who is alone does it each time, or the limit in bytes would not hold.
+    if context.engine == nil { do { try folder.measure() } catch { throw Refusal(error) } }
+    let artifact: StagedArtifact
+    do { artifact = try intake.stage(nil, in: folder) } catch { throw Refusal(error) }
     for name in names {
       let file = try nextFile()
       try intake.add(file, named: Array(name.utf8), to: artifact, isOnly: names.count == 1)

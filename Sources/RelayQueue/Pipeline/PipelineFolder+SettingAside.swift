@@ -62,6 +62,11 @@ extension PipelineFolder {
     }
   }
 
+  /// Whether an artifact is known not to be in the queue any more.
+  package func hasLeft(_ sequence: UInt64) -> Bool {
+    do throws(SystemError) { return try queue.status(of: SequenceName.name(sequence)) == nil } catch { return false }
+  }
+
   /// The name may be taken, by what lay under the same number before the marks were lost.
   private static func rename(
     _ name: String, from queue: Directory, toFreeNameIn target: Directory

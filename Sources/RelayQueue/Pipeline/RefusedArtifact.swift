@@ -74,7 +74,12 @@ extension PipelineFolder {
     var sum: Int64 = 0
     for name in try refused.names() where Self.refusedSequence(name) != nil {
       guard try refused.status(of: name)?.kind == .folder else { continue }
-      sum = sum.addingReportingOverflow(try Self.size(of: name, in: refused).bytes).partialValue
+      do throws(SystemError) {
+        sum = sum.addingReportingOverflow(try Self.size(of: name, in: refused).bytes).partialValue
+      } catch {
+        // Sent again or deleted meanwhile.
+        guard error.isMissing else { throw error }
+      }
     }
     return sum
   }

@@ -165,6 +165,8 @@ void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, con
       wait_for(POLLOUT);
       continue;
     }
+    /* The host closed the line: the same end as where reading finds that out. */
+    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) _exit(RELAY_EXIT_DONE);
     if (sent < 0) protocol_broken("the line to the host can't be written");
     size_t rest = (size_t)sent;
     while (message.msg_iovlen > 0 && rest >= message.msg_iov->iov_len) {

@@ -30,9 +30,14 @@ enum ProofCommand {
     var options: [String: String] = [:]
     var rest = words.dropFirst()
     while let word = rest.popFirst() {
+      if word == "--help" || word == "-h" {
+        say(usage)
+        return 0
+      }
       guard word.hasPrefix("--"), let value = rest.popFirst() else { return wrong("what is \(word)?") }
       options[String(word.dropFirst(2))] = value
     }
+    if let problem = mistake(in: options) { return wrong(problem) }
     do {
       switch words.first {
       case "sweep": return try sweep(options, SweepScenario.all)
@@ -45,6 +50,28 @@ enum ProofCommand {
       say("relay-proof: \(error)")
       return 1
     }
+  }
+
+  /// A run that tries nothing must not look like one that finds nothing.
+  private static func mistake(in options: [String: String]) -> String? {
+    let numbers: Set = ["seconds", "seed", "at", "sample", "lanes", "seeds", "first-seed", "steps"]
+    let names: Set = ["program", "record", "scenario", "effect", "until-found"]
+    for (name, value) in options.sorted(by: { $0.key < $1.key }) {
+      guard numbers.contains(name) || names.contains(name) else { return "there is no option --\(name)" }
+      guard numbers.contains(name) else { continue }
+      guard let number = UInt64(value), number > 0 || name == "first-seed", number <= Int.max else {
+        return "--\(name) takes a number above 0, not \(value)"
+      }
+    }
+    let scenarios = (SweepScenario.all + SweepScenario.durable).map(\.name)
+    if let name = options["scenario"], !scenarios.contains(name) {
+      return "there is no scenario \"\(name)\"; there are \(SweepScenario.all.map(\.name).joined(separator: ", "))"
+    }
+    let effects = Set(SweepScenario.all.flatMap { $0.effects.map { "\($0)" } } + ["\(FaultControl.Effect.powerCut)"])
+    if let effect = options["effect"], !effects.contains(effect) {
+      return "there is no effect \"\(effect)\"; there are \(effects.sorted().joined(separator: ", "))"
+    }
+    return nil
   }
 
   private static func wrong(_ problem: String) -> Int32 {
@@ -69,17 +96,19 @@ enum ProofCommand {
     sweep.cutsPower = cutsPower
     sweep.onlyEffect = options["effect"]
     sweep.onlyPoint = options["at"].flatMap { UInt64($0) }
-    var violations = 0
+    var (runs, violations) = (0, 0)
     say("\(pad("scenario", 24))\(pad("points", 8))\(pad("runs", 8))\(pad("broken", 8))\(pad("violations", 12))")
     for scenario in scenarios where options["scenario"] ?? scenario.name == scenario.name {
       let row = try sweep.run(scenario)
       violations += row.findings.count
+      runs += row.struck
       say(
         pad(row.scenario, 24) + pad("\(row.points)", 8) + pad("\(row.tried)", 8) + pad("\(row.struck)", 8)
           + pad("\(row.findings.count)", 12) + scenario.words)
       for finding in row.findings { say("  \(finding)") }
     }
-    say(violations == 0 ? "violations 0" : "violations \(violations)")
+    guard runs > 0 else { return wrong("nothing was tried: no scenario has that effect, or no call of that number") }
+    say("violations \(violations)")
     return violations == 0 ? 0 : 1
   }
 

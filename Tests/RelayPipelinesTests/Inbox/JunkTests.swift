@@ -36,11 +36,14 @@ import Testing
       try it.put("bad", "1", modified: 1)
       try it.put("good", "2", modified: 2)
       try FaultDoor.with([Fault(.open, on: it.inboxPath + "/bad", .fails(EACCES))]) { () throws in
-        #expect(it.lookTwice() == LookResult(taken: 1, waiting: 1, lookAgain: 30_000))
-        for _ in 0..<20 { it.look(after: 10_000) }
+        let result = it.lookTwice()
+        #expect(result.taken == 1 && result.waiting == 1 && result.lookAgain == 30_000 && result.problem == nil)
+        #expect(result.trouble?.hasPrefix("bad in the inbox can't be read") == true)
+        for _ in 0..<20 { #expect(it.look(after: 10_000).staying == 1) }
         #expect(it.log.count("bad can't be read") == 1)
       }
-      #expect(it.look(after: InboxTroubles.longestPause).taken == 1)
+      let healed = it.look(after: InboxTroubles.longestPause)
+      #expect(healed.taken == 1 && healed.trouble == nil)
       #expect(try it.queued() == ["good=2", "bad=1"])
     }
   }

@@ -103,7 +103,7 @@
 /* How the worker ends when it isn't killed. */
 #define RELAY_EXIT_DONE 0               /* LEAVE, or the host closed the line */
 #define RELAY_EXIT_SETUP 70             /* its surroundings aren't as they must be */
-#define RELAY_EXIT_PROTOCOL 71          /* a frame that it can't understand, or the line broke while sending */
+#define RELAY_EXIT_PROTOCOL 71          /* a frame that it can't understand, or a line that fails without being closed */
 
 /* --- Numbers on the line ------------------------------------------------------------------------------------------ */
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import TargetKit
 
-/// A name for a file in the folder, at most 255 bytes.
-struct FileName: Equatable {
-  static let most = 255
+/// A name for a file in a folder, at most 255 bytes.
+package struct FileName: Equatable {
+  package static let most = 255
   /// A longer ending after the last dot is no extension.
   private static let longestExtension = 32
 
-  let stem: String
+  package let stem: String
   /// With its dot; empty for none.
-  let suffix: String
+  package let suffix: String
 
   /// Takes a wanted name; nil for what is no plain name.
   ///
   /// Control characters and a leading dot become "_".
-  init?(_ wanted: String) {
+  package init?(_ wanted: String) {
     guard !wanted.isEmpty, wanted != ".", wanted != "..", !wanted.utf8.contains(UInt8(ascii: "/")) else { return nil }
     var clean = String.UnicodeScalarView()
     for scalar in wanted.unicodeScalars {
@@ -30,13 +30,13 @@ struct FileName: Equatable {
   }
 
   /// The name itself for 1, "stem (2).csv" for 2, and so on.
-  func numbered(_ number: Int) -> String {
+  package func numbered(_ number: Int) -> String {
     let mark = number > 1 ? " (\(number))" : ""
     return Self.cut(stem, to: Self.most - mark.utf8.count - suffix.utf8.count) + mark + suffix
   }
 
   /// Where the bytes gather before they get their name; says whose they are.
-  func partial(_ deliveryID: String) -> String {
+  package func partial(_ deliveryID: String) -> String {
     let id = Self.cut(String(deliveryID.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }), to: 64)
     return ".\(Self.cut(stem + suffix, to: Self.most - id.utf8.count - 7)).\(id).part"
   }
