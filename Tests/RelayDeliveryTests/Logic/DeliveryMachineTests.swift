@@ -291,6 +291,17 @@ import Testing
     #expect(harness.artifacts.isEmpty)
   }
 
+  @Test func `the wait of an artifact that can't be read goes with it`() {
+    var harness = MachineHarness(artifacts: [1: 1, 2: 1])
+    harness.isUnreadable = true
+    harness.start()
+    harness.isUnreadable = false
+    harness.pass(milliseconds: 2_000)
+    harness.handle(.drop(sequence: 1))
+    harness.pass(milliseconds: 1_000)
+    #expect(harness.sent == ["2.1"])
+  }
+
   @Test func `late and foreign events change nothing`() {
     var it = MachineHarness(artifacts: [1: 1])
     it.start()
