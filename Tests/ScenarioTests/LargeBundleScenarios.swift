@@ -86,7 +86,8 @@ import Testing
 
     #expect(try host.run("refused", "resend", "mail", artifact).status == 0)
     let arrived = try eventually(within: 120) { try host.queue("mail").isEmpty && crate.deliveries().count == 1 }
-    #expect(arrived, "\(host.names(in: entry(host))) \(try host.run("status", "--json").output) \(host.log)")
+    let state = try host.run("status", "--json").output
+    #expect(arrived, "\(host.names(in: entry(host))) \(state) \(host.log)")
     #expect(try received(host) == files)
     #expect(try crate.deliveries().first?.number("attempt") == 1)
     #expect(host.deliveriesOnDisk("mail").map { $0["verdict"]?.string } == ["delivered"])
