@@ -15,6 +15,7 @@ package final class ZipReader {
 
   private static let chunk = 256 * 1024
 
+  private let library: relay_archive_calls
   private let archive: OpaquePointer
   private let input: Input
   private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: ZipReader.chunk, alignment: 16)
@@ -73,12 +74,14 @@ package final class ZipReader {
 
   /// Reads a whole file, whatever its offset, by the directory at its end.
   package init(_ file: Descriptor) throws(ArchiveError) {
+    library = try ArchiveLibrary.calls
     input = Input(file, nil)
-    archive = try Self.make(archive_read_support_format_zip_seekable)
-    archive_read_set_seek_callback(archive) { _, client, offset, whence in
-      guard let client else { return Int64(ARCHIVE_FATAL) }
-      return Unmanaged<Input>.fromOpaque(client).takeUnretainedValue().seek(offset, whence)
-    }
+    archive = try Self.make(library, library.archive_read_support_format_zip_seekable)
+    try check(
+      library.archive_read_set_seek_callback(archive) { _, client, offset, whence in
+        guard let client else { return Int64(ARCHIVE_FATAL) }
+        return Unmanaged<Input>.fromOpaque(client).takeUnretainedValue().seek(offset, whence)
+      })
     try open()
   }
 
@@ -87,56 +90,62 @@ package final class ZipReader {
   /// - Parameter available: Waits until the file has more than so many bytes, and gives how many it has; when no more will
   ///   come, as many as it was asked about.
   package init(_ file: Descriptor, available: @escaping (_ position: Int64) -> Int64) throws(ArchiveError) {
+    library = try ArchiveLibrary.calls
     input = Input(file, available)
-    archive = try Self.make(archive_read_support_format_zip_streamable)
+    archive = try Self.make(library, library.archive_read_support_format_zip_streamable)
     try open()
   }
 
   deinit {
-    archive_read_free(archive)
+    _ = library.archive_read_free(archive)
     room.deallocate()
   }
 
-  private static func make(_ support: (OpaquePointer?) -> Int32) throws(ArchiveError) -> OpaquePointer {
-    guard let archive = archive_read_new() else { throw .library("libarchive", "no memory") }
+  private static func make(
+    _ library: relay_archive_calls, _ support: (OpaquePointer?) -> Int32
+  ) throws(ArchiveError) -> OpaquePointer {
+    guard let archive = library.archive_read_new() else { throw .library("libarchive", "no memory") }
     guard support(archive) == ARCHIVE_OK else {
-      let problem = ArchiveError.libarchive(archive)
-      archive_read_free(archive)
+      let problem = ArchiveLibrary.problem(library, archive)
+      _ = library.archive_read_free(archive)
       throw problem
     }
     return archive
   }
 
   private func open() throws(ArchiveError) {
-    archive_read_set_read_callback(archive) { _, client, buffer in
-      guard let client else { return -1 }
-      let input = Unmanaged<Input>.fromOpaque(client).takeUnretainedValue()
-      let got = input.read()
-      buffer?.pointee = UnsafeRawPointer(input.room.baseAddress)
-      return got
-    }
-    archive_read_set_callback_data(archive, Unmanaged.passUnretained(input).toOpaque())
-    guard archive_read_open1(archive) == ARCHIVE_OK else { throw problem }
+    try check(
+      library.archive_read_set_read_callback(archive) { _, client, buffer in
+        guard let client else { return -1 }
+        let input = Unmanaged<Input>.fromOpaque(client).takeUnretainedValue()
+        let got = input.read()
+        buffer?.pointee = UnsafeRawPointer(input.room.baseAddress)
+        return got
+      })
+    try check(library.archive_read_set_callback_data(archive, Unmanaged.passUnretained(input).toOpaque()))
+    try check(library.archive_read_open1(archive))
   }
+
+  private func check(_ code: Int32) throws(ArchiveError) { if code != ARCHIVE_OK { throw problem } }
 
   /// The next file; nil at the end.
   package func next() throws(ArchiveError) -> Entry? {
     var entry: OpaquePointer?
-    let code = archive_read_next_header(archive, &entry)
+    let code = library.archive_read_next_header(archive, &entry)
     if code == ARCHIVE_EOF { return nil }
     // A warning is about names that this process's locale can't hold.
     guard code == ARCHIVE_OK || code == ARCHIVE_WARN, let entry else { throw problem }
     return Entry(
-      size: archive_entry_size_is_set(entry) == 0 ? nil : archive_entry_size(entry),
-      modified: Int64(archive_entry_mtime(entry)))
+      size: library.archive_entry_size_is_set(entry) == 0 ? nil : library.archive_entry_size(entry),
+      modified: Int64(library.archive_entry_mtime(entry)))
   }
 
   /// The next bytes of the file; none at its end, and then its checksum was right.
   package func read() throws(ArchiveError) -> UnsafeRawBufferPointer {
-    let count = archive_read_data(archive, room.baseAddress, room.count)
+    let count = library.archive_read_data(archive, room.baseAddress, room.count)
     guard count >= 0 else { throw problem }
     return UnsafeRawBufferPointer(rebasing: room[..<count])
   }
 
-  private var problem: ArchiveError { input.failure ?? .libarchive(archive) }
+  private var problem: ArchiveError { input.failure ?? ArchiveLibrary.problem(library, archive) }
 }

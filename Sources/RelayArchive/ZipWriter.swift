@@ -16,6 +16,7 @@ package final class ZipWriter {
     package var digest: Digest
   }
 
+  private let library: relay_archive_calls
   private let archive: OpaquePointer
   private let output: ZipOutput
   private let time: ZipTime
@@ -31,20 +32,21 @@ package final class ZipWriter {
   package init(
     into file: Descriptor, modified: WallTime, written: @escaping (Int64) -> Void = { _ in }
   ) throws(ArchiveError) {
+    library = try ArchiveLibrary.calls
     time = ZipTime(modified)
     output = try ZipOutput(file, time, written: written)
-    guard let archive = archive_write_new() else { throw .library("libarchive", "no memory") }
+    guard let archive = library.archive_write_new() else { throw .library("libarchive", "no memory") }
     self.archive = archive
-    try check(archive_write_set_format_zip(archive))
+    try check(library.archive_write_set_format_zip(archive))
     // Entries that are stored, with their size behind them, can't be read by several readers (Java's is one).
-    try check(archive_write_zip_set_compression_deflate(archive))
-    try check(archive_write_set_options(archive, "zip:hdrcharset=UTF-8"))
+    try check(library.archive_write_zip_set_compression_deflate(archive))
+    try check(library.archive_write_set_options(archive, "zip:hdrcharset=UTF-8"))
     // Nothing is held back, so that it is known which bytes begin an entry; and nothing is padded.
-    try check(archive_write_set_bytes_per_block(archive, 0))
-    try check(archive_write_set_bytes_in_last_block(archive, 1))
+    try check(library.archive_write_set_bytes_per_block(archive, 0))
+    try check(library.archive_write_set_bytes_in_last_block(archive, 1))
     let client = Unmanaged.passUnretained(output).toOpaque()
     try check(
-      archive_write_open2(
+      library.archive_write_open2(
         archive, client, nil,
         { _, client, bytes, count in
           guard let client, let bytes else { return -1 }
@@ -55,8 +57,8 @@ package final class ZipWriter {
 
   deinit {
     // Else freeing would write the rest.
-    if !isFinished { archive_write_fail(archive) }
-    archive_write_free(archive)
+    if !isFinished { _ = library.archive_write_fail(archive) }
+    _ = library.archive_write_free(archive)
   }
 
   /// Begins a file.
@@ -65,23 +67,23 @@ package final class ZipWriter {
   ///   - name: Without a zero byte; whether it is safe to unpack is the caller's matter.
   ///   - size: In bytes; exactly so many must be written.
   package func begin(_ name: String, size: Int64) throws(ArchiveError) {
-    guard let entry = archive_entry_new() else { throw .library("libarchive", "no memory") }
-    defer { archive_entry_free(entry) }
-    archive_entry_set_pathname_utf8(entry, name)
-    archive_entry_set_filetype(entry, 0o100000)
-    archive_entry_set_perm(entry, 0o644)
-    archive_entry_set_uid(entry, 0)
-    archive_entry_set_gid(entry, 0)
-    archive_entry_set_size(entry, size)
-    archive_entry_set_mtime(entry, time_t(time.seconds), 0)
+    guard let entry = library.archive_entry_new() else { throw .library("libarchive", "no memory") }
+    defer { library.archive_entry_free(entry) }
+    library.archive_entry_set_pathname_utf8(entry, name)
+    library.archive_entry_set_filetype(entry, 0o100000)
+    library.archive_entry_set_perm(entry, 0o644)
+    library.archive_entry_set_uid(entry, 0)
+    library.archive_entry_set_gid(entry, 0)
+    library.archive_entry_set_size(entry, size)
+    library.archive_entry_set_mtime(entry, time_t(time.seconds), 0)
     output.beginEntry(name)
-    try check(archive_write_header(archive, entry))
+    try check(library.archive_write_header(archive, entry))
     owed = size
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
     guard !bytes.isEmpty else { return }
-    let count = archive_write_data(archive, bytes.baseAddress, bytes.count)
+    let count = library.archive_write_data(archive, bytes.baseAddress, bytes.count)
     guard count >= 0 else { throw problem }
     owed -= Int64(bytes.count)
     // What is more than was said would be cut without a word.
@@ -91,13 +93,13 @@ package final class ZipWriter {
   /// Ends the file that was begun.
   package func end() throws(ArchiveError) {
     guard owed == 0 else { throw .content("a file is shorter than it was") }
-    try check(archive_write_finish_entry(archive))
+    try check(library.archive_write_finish_entry(archive))
   }
 
   /// Writes the directory; nothing can be written afterwards.
   package func finish() throws(ArchiveError) -> Outcome {
     output.beginDirectory()
-    try check(archive_write_close(archive))
+    try check(library.archive_write_close(archive))
     isFinished = true
     let digest = try output.finish()
     return Outcome(size: output.size, digest: digest)
@@ -106,12 +108,5 @@ package final class ZipWriter {
   /// A warning is an error, too: it says that something wasn't written as asked for.
   private func check(_ code: Int32) throws(ArchiveError) { if code != ARCHIVE_OK { throw problem } }
 
-  private var problem: ArchiveError { output.failure ?? .libarchive(archive) }
-}
-
-extension ArchiveError {
-  /// What libarchive says of its last failure.
-  static func libarchive(_ archive: OpaquePointer) -> ArchiveError {
-    .library("libarchive", archive_error_string(archive).map { String(cString: $0) } ?? "it failed without a reason")
-  }
+  private var problem: ArchiveError { output.failure ?? ArchiveLibrary.problem(library, archive) }
 }
