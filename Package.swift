@@ -90,7 +90,9 @@ targets += [
   library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
-  library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
+  // Without pkg-config, which would link it: it is loaded when it is needed.
+  .systemLibrary(
+    name: "CArchive", path: "Sources/CLibraries/CArchive", providers: [.apt(["libarchive-dev"])]),
   library("CMosquitto", pkgConfig: "libmosquitto", package: "libmosquitto-dev"),
   library("CICal", pkgConfig: "libical", package: "libical-dev"),
   .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),

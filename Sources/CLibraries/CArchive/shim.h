@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libarchive for Swift, loaded when the first ZIP is written or read.
  *
- * It brings a dozen libraries of its own, which take 2 ms to load: more than all else that a command does at its start. */
+ * It brings a dozen libraries of its own, which take a millisecond to load; a command needs three for its whole start. */
 #ifndef RELAY_CARCHIVE_SHIM_H
 #define RELAY_CARCHIVE_SHIM_H
 
