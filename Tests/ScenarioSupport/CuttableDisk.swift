@@ -14,7 +14,7 @@ package final class CuttableDisk: Sendable {
   package init?(in folder: String) {
     (image, pristine, path) = (folder + "/image", folder + "/pristine", folder + "/disk")
     let made = Self.shell(
-      "truncate -s 32M '\(pristine)' && mkfs.ext4 -q -F -E root_owner='\(geteuid())':'\(getegid())' '\(pristine)'"
+      "truncate -s 64M '\(pristine)' && mkfs.ext4 -q -F -E root_owner='\(geteuid())':'\(getegid())' '\(pristine)'"
         + " && mkdir '\(path)' && cp --sparse=always '\(pristine)' '\(image)' && mount -o loop '\(image)' '\(path)'"
         + " && rmdir '\(path)/lost+found'")
     guard made else {

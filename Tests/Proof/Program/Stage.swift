@@ -24,7 +24,11 @@ final class Stage: Sendable {
     var owners: [Int: Int] = [:]
     /// Where artifacts go as one, in place of the receiver.
     var crate: Crate?
+    var refusal: String?
   }
+
+  /// Why the last artifact was not accepted.
+  var refusal: String? { books.withLock { $0.refusal } }
 
   /// The state folder's own, whose power can be cut; nil when it shares the installation's.
   private let disk: CuttableDisk?
@@ -120,11 +124,13 @@ final class Stage: Sendable {
     return (artifact, words)
   }
 
-  /// Hands an artifact over; whether it was accepted.
+  /// Hands an artifact over; whether it was accepted. If not, `refusal` says why.
   @discardableResult
   func submit(_ pipeline: Int, parts: Int = 2, bytes: Int = 300, environment: [String: String] = [:]) throws -> Bool {
     let (artifact, words) = try prepare(pipeline, parts: parts, bytes: bytes)
-    guard try host.run(words, environment: environment).status == 0 else { return false }
+    let answer = try host.run(words, environment: environment)
+    books.withLock { $0.refusal = answer.status == 0 ? nil : answer.output + answer.problems }
+    guard answer.status == 0 else { return false }
     note(.acknowledged(pipeline: pipeline, artifact: artifact))
     return true
   }

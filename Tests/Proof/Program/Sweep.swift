@@ -150,7 +150,7 @@ struct Sweep: Sendable {
     try scenario.mend(stage)
     var findings: [String] = []
     let hasProbe = try stage.submit(0, parts: 1)
-    if !hasProbe { findings.append("a new artifact was not accepted afterwards") }
+    if !hasProbe { findings.append("a new artifact was not accepted afterwards: \(stage.refusal ?? "")") }
     if !stage.waits(15, until: { stage.isDrained }) || !ProcessTable.runs(stage.host.pid) {
       findings.append("not everything left: \(stage.leftovers)")
     }
