@@ -2,22 +2,21 @@
 import Glibc
 import RelaySystem
 
-/// What libarchive writes, on its way to the file: collected into large writes, hashed, with the time put where libarchive
-/// put the local one, and the directory at its end compared with what was asked for.
+/// What libarchive writes, on its way to the file: collected into large writes, hashed, with our time in it, and with each
+/// name compared with the one that was asked for.
 ///
 /// Belongs to one thread at a time.
 final class ZipOutput {
   private enum Phase {
-    /// So many bytes of an entry's header have passed.
-    case header(Int)
+    case header(ZipRecord)
     case data
-    case directory
+    /// Its records have the numbers of the files, from 0.
+    case directory(ZipRecord, Int)
+    /// Behind the directory's last record stand only sums.
+    case sums
   }
 
   private static let room = 256 * 1024
-  /// Of a header before an entry, and where in it the time stands (APPNOTE 4.3.7).
-  private static let headerLength = 30
-  private static let timeInHeader = 10..<14
 
   private let file: Descriptor
   private let time: [UInt8]
@@ -25,7 +24,8 @@ final class ZipOutput {
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ZipOutput.room, alignment: 16)
   private var filled = 0
   private var phase = Phase.data
-  private var directory: ZipDirectory
+  /// Of the files, in order, in UTF-8.
+  private var names: [[UInt8]] = []
   private let written: (Int64) -> Void
   /// What went wrong, which libarchive can't carry.
   private(set) var failure: ArchiveError?
@@ -38,19 +38,24 @@ final class ZipOutput {
     self.time = time.bytes
     self.written = written
     hasher = try SHA256Hasher()
-    directory = ZipDirectory(time: time.bytes)
   }
 
   deinit { buffer.deallocate() }
 
   /// The next byte begins an entry.
   func beginEntry(_ name: String) {
-    phase = .header(0)
-    directory.expected.append(Array(name.utf8))
+    names.append(Array(name.utf8))
+    phase = .header(ZipRecord(ZipRecord.header, name: Array(name.utf8), time: time))
   }
 
   /// The next byte begins the directory.
-  func beginDirectory() { phase = .directory }
+  func beginDirectory() { phase = record(0) }
+
+  /// The directory's record of a file.
+  private func record(_ number: Int) -> Phase {
+    guard names.indices.contains(number) else { return .sums }
+    return .directory(ZipRecord(ZipRecord.entry, name: names[number], time: time), number)
+  }
 
   /// Takes bytes from libarchive; whether that went well.
   func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -77,7 +82,7 @@ final class ZipOutput {
   /// Writes what is left; the digest of all.
   func finish() throws(ArchiveError) -> Digest {
     if let failure { throw failure }
-    try directory.finish()
+    guard case .sums = phase else { throw .library("libarchive", "the ZIP's directory isn't whole") }
     try flush()
     return try hasher.finish()
   }
@@ -91,19 +96,16 @@ final class ZipOutput {
   }
 
   private func amend(_ bytes: UnsafeMutableRawBufferPointer) throws(ArchiveError) {
-    switch phase {
-    case .data: break
-    case .directory: for place in bytes.indices { try directory.pass(&bytes[place]) }
-    case .header(let passed):
-      let count = min(bytes.count, Self.headerLength - passed)
-      for place in 0..<count {
-        let position = passed + place
-        if position < 4 && bytes[place] != ZipDirectory.headerMark[position] {
-          throw .library("libarchive", "an entry doesn't begin with its header")
-        }
-        if Self.timeInHeader.contains(position) { bytes[place] = time[position - Self.timeInHeader.lowerBound] }
+    for place in bytes.indices {
+      switch phase {
+      case .data, .sums: return
+      case .header(var record):
+        try record.pass(&bytes[place], number: names.count)
+        phase = record.isWhole ? .data : .header(record)
+      case .directory(var record, let number):
+        try record.pass(&bytes[place], number: number + 1)
+        phase = record.isWhole ? self.record(number + 1) : .directory(record, number)
       }
-      phase = passed + count == Self.headerLength ? .data : .header(passed + count)
     }
   }
 }

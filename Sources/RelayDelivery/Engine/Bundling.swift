@@ -2,20 +2,10 @@
 import RelayConfig
 import RelayQueue
 import RelaySystem
-import Synchronization
-
-/// The making of a bundle, which takes as long as compressing does, so that it can be ended before that.
-final class Bundling: Sendable {
-  private let isStopped = Atomic<Bool>(false)
-
-  var goesOn: Bool { !isStopped.load(ordering: .acquiring) }
-
-  func stop() { isStopped.store(true, ordering: .releasing) }
-}
 
 extension DeliveryEngine {
-  /// Opens an artifact and, where its parts go as one, puts them into one file: in a thread of its own, so that neither
-  /// the pipeline's other work on the disk waits for it, nor a worker's place.
+  /// Opens an artifact and, where its parts go as one, puts them into one file: in another thread, so that neither the
+  /// pipeline's other work on the disk waits for it, nor a worker's place.
   func open(_ sequence: UInt64, _ runtime: PipelineRuntime) {
     guard let folder = runtime.folder else { return }
     let (id, loop, log) = (runtime.id, loop, services.log)
@@ -25,7 +15,7 @@ extension DeliveryEngine {
     let unit: DeliveryUnit = !isBegun && runtime.target?.manifest.unit == .artifact ? .artifact : .part
     let bundling = Bundling()
     runtime.bundling = bundling
-    runtime.disk.run { [weak self, threads] in
+    runtime.disk.run { [weak self, bundleTurns] in
       let then = { @Sendable [weak self] (found: Result<QueuedArtifact, BundleError>) in
         loop.post { [weak self] in self?.assumeIsolated { $0.opened(id, sequence, found) } }
       }
@@ -33,14 +23,20 @@ extension DeliveryEngine {
         let artifact: QueuedArtifact
         do throws(ArtifactDamage) { artifact = try folder.openArtifact(sequence) } catch { throw .artifact(error) }
         guard try artifact.needsBundle(for: unit) else { return then(.success(artifact)) }
-        let work: @Sendable () -> Void = {
+        bundleTurns.run(bundling, bytes: artifact.manifest.bytesToBundle) {
           then(Result { () throws(BundleError) in try Self.bundle(artifact, id, bundling, log) })
         }
-        do { try startThread("bundle", work) } catch { threads.run(work) }
       } catch {
         then(.failure(error))
       }
     }
+  }
+
+  /// Ends the making of a pipeline's bundle, or what it waits for.
+  func stopBundling(_ runtime: PipelineRuntime) {
+    guard let bundling = runtime.bundling else { return }
+    bundling.stop()
+    bundleTurns.giveUp(bundling)
   }
 
   static func bundle(

@@ -58,6 +58,7 @@ package actor DeliveryEngine {
   let host: WorkerHost
   let state: StateFolder
   let threads: WorkThreads
+  let bundleTurns: BundleTurns
   let services: EngineServices
   var runtimes: [String: PipelineRuntime] = [:]
   /// The pipelines of the configuration in force, and why they can't run.
@@ -82,6 +83,7 @@ package actor DeliveryEngine {
     self.host = host
     self.state = state
     self.threads = threads
+    bundleTurns = BundleTurns(spare: threads)
     self.services = services
   }
 
@@ -137,7 +139,7 @@ package actor DeliveryEngine {
   func retire(_ runtime: PipelineRuntime) {
     guard !runtime.isRetired else { return }
     runtime.isRetired = true
-    runtime.bundling?.stop()
+    stopBundling(runtime)
     answerTests(runtime, "The pipeline has left the configuration.")
     runtime.machine.forgetTimer()
     for purpose in ["next", "load"] { loop.setTimer(TimerKey("pipeline \(runtime.id)", purpose), at: nil) }
@@ -205,7 +207,7 @@ package actor DeliveryEngine {
     whenStopped = then
     for runtime in runtimes.values {
       answerTests(runtime, "The program stops.")
-      runtime.bundling?.stop()
+      stopBundling(runtime)
       feed(runtime, .stopping)
       dismissWorker(runtime)
     }

@@ -15,6 +15,7 @@ extension QueuedArtifact {
   ///
   /// - Parameter goesOn: asked all the time; false ends the work.
   package func makeBundle(while goesOn: @Sendable () -> Bool = { true }) throws(BundleError) -> QueuedArtifact {
+    guard goesOn() else { throw .stopped }
     let folder: Directory
     do throws(SystemError) { folder = try self.folder } catch { throw BundleError(error) }
     do throws(BundleError) {

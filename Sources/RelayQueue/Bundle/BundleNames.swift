@@ -3,8 +3,10 @@ import RelaySystem
 
 /// The names that parts have in a bundle: flat, told apart by every system, and such that each can unpack them.
 enum BundleNames {
-  /// In bytes, so that a number fits behind it within the 255 that file systems allow.
-  private static let longest = 240
+  /// In bytes, which is what file systems allow.
+  private static let longest = 255
+  /// In bytes, so that a number fits behind it.
+  private static let longestWithNumber = 240
 
   /// One for each, in their order.
   static func names(of parts: [String]) -> [String] {
@@ -14,12 +16,13 @@ enum BundleNames {
     return parts.map { part in
       let name = safe(part)
       if taken.insert(folded(name)).inserted { return name }
-      var number = next[folded(name), default: 2]
+      let base = PartName.shortened(name, to: longestWithNumber)
+      var number = next[folded(base), default: 2]
       while true {
-        let candidate = numbered(name, number)
+        let candidate = numbered(base, number)
         number += 1
         if taken.insert(folded(candidate)).inserted {
-          next[folded(name)] = number
+          next[folded(base)] = number
           return candidate
         }
       }
@@ -39,18 +42,22 @@ enum BundleNames {
   /// A name that every system can unpack into one folder.
   static func safe(_ part: String) -> String {
     var scalars = String.UnicodeScalarView()
-    for scalar in PartName.shortened(PartName.display(Array(part.utf8)), to: longest).unicodeScalars {
+    for scalar in PartName.display(Array(part.utf8)).unicodeScalars {
       scalars.append("<>:\"|?*".unicodeScalars.contains(scalar) ? "_" : scalar)
     }
-    // Windows drops what stands here.
+    let name = String(scalars)
+    return withoutEndingDots(PartName.shortened(isDevice(name) ? "_" + name : name, to: longest))
+  }
+
+  /// Windows drops dots and spaces that stand there.
+  private static func withoutEndingDots(_ name: String) -> String {
+    var scalars = name.unicodeScalars
     var ending = 0
     while let last = scalars.last, last == "." || last == " " {
       scalars.removeLast()
       ending += 1
     }
-    for _ in 0..<ending { scalars.append("_") }
-    let name = String(scalars)
-    return isDevice(name) ? "_" + name : name
+    return String(scalars) + String(repeating: "_", count: ending)
   }
 
   /// Whether Windows takes it for a device, whatever ending it has.
@@ -67,6 +74,14 @@ extension Manifest {
   /// Whether all parts go as one delivery to a target of this unit.
   package func isBundled(for unit: DeliveryUnit) -> Bool {
     bundle != nil || (parts.count > 1 && (self.unit == .artifact || unit == .artifact))
+  }
+
+  /// How many bytes a bundle of the parts holds, before they are compressed.
+  package var bytesToBundle: Int64 {
+    parts.reduce(0) { sum, part in
+      let (next, overflow) = sum.addingReportingOverflow((part.original ?? part.stored).size)
+      return overflow ? .max : next
+    }
   }
 
   /// The bundle's name, for the receiver and for people: pipeline and time of the artifact in UTC, for example
