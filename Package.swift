@@ -123,7 +123,8 @@ targets += [
 ]
 targets += [
   tests(
-    "RelayDeliveryTests", ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem"]),
+    "RelayDeliveryTests",
+    ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelaySystem", "RelayTestSupport"]),
   tests(
     "RelayWorkerTests",
     ["RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayTestSupport", .target(name: "relay-worker")]),

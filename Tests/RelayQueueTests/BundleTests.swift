@@ -110,11 +110,10 @@ private func path(of artifact: QueuedArtifact) throws -> String {
 /// What the tools of others find in a ZIP: names and content.
 private enum Unpacked {
   static func by(_ tool: [String], _ zip: String, in folder: Directory) throws -> [String: [UInt8]] {
-    let name = tool[0] == "env" ? tool[2] : tool[0]
-    try folder.makeFolder(name)
-    let result = try Command.run(["env", "-C", "\(folder.path)/\(name)", "LC_ALL=C.UTF-8"] + tool + [zip])
+    try folder.makeFolder(tool[0])
+    let result = try Command.run(["env", "-C", "\(folder.path)/\(tool[0])", "LC_ALL=C.UTF-8"] + tool + [zip])
     #expect(result.status == 0, "\(result.output)")
-    let inner = try folder.folder(name)
+    let inner = try folder.folder(tool[0])
     var found: [String: [UInt8]] = [:]
     for file in try inner.names() { found[file] = try inner.content(of: file) }
     return found
@@ -166,15 +165,24 @@ private enum Unpacked {
     ("com1 .txt", "_com1 .txt"), ("comet.txt", "comet.txt"), ("what?<>:\"|*.txt", "what_______.txt"),
     ("dot.", "dot_"), ("space ", "space_"), (".hidden", ".hidden"), (".hidden", ".hidden (2)"),
     ("line\nbreak.txt", "line_break.txt"),
-    (String(repeating: "ü", count: 300) + ".csv", String(repeating: "ü", count: 118) + ".csv"),
+    // As long as file systems allow, and longer.
+    (String(repeating: "x", count: 251) + ".csv", String(repeating: "x", count: 251) + ".csv"),
+    (String(repeating: "x", count: 251) + ".csv", String(repeating: "x", count: 236) + " (2).csv"),
+    (String(repeating: "ü", count: 300) + ".csv", String(repeating: "ü", count: 125) + ".csv"),
+    ("con." + String(repeating: "y", count: 251), "_con." + String(repeating: "y", count: 250)),
+    // One character to the eye, 257 bytes.
+    ("o" + String(repeating: "\u{30A}", count: 128), "o" + String(repeating: "\u{30A}", count: 127)),
   ]
+
+  /// The first part is empty.
+  private static func content(_ place: Int) -> [UInt8] { place == 0 ? [] : Array("content \(place)".utf8) }
 
   @Test func `are right in unzip, bsdtar, 7z, Python and Java`() throws {
     try withPipeline { pipeline in
-      let given = Self.names.enumerated().map { ($1.given, Array("content \($0)".utf8)) }
+      let given = Self.names.enumerated().map { ($1.given, Self.content($0)) }
       let bundled = try commit(given, to: pipeline).makeBundle()
       var expected: [String: [UInt8]] = [:]
-      for (place, name) in Self.names.enumerated() { expected[name.expected] = Array("content \(place)".utf8) }
+      for (place, name) in Self.names.enumerated() { expected[name.expected] = Self.content(place) }
       let zip = try path(of: bundled)
       for tool in [["unzip", "-q"], ["bsdtar", "-xf"], ["7z", "x", "-bd", "-bso0"]] {
         #expect(try Unpacked.by(tool, zip, in: pipeline.folder) == expected, "\(tool)")

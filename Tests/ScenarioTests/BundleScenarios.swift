@@ -147,4 +147,18 @@ import Testing
     #expect(Set(try crate.deliveries().map(\.bytes)).count == 1)
     #expect(host.names(in: "relay-data/pipelines/mail/corrupt").isEmpty)
   }
+
+  @Test func `wait where libarchive can't be loaded, are told of, and go once it can`() throws {
+    let host = try Installation()
+    let crate = try Crate(host)
+    try host.configure(crate.pipeline("mail"))
+    // The loader looks there first, and takes a file that is no library for the end of its search.
+    try host.write("libarchive.so.13", "")
+    try host.start(environment: ["LD_LIBRARY_PATH": host.path])
+    try host.submit("mail", ["one", "two"], name: "a.txt")
+    #expect(try eventually { try host.status("mail")["trouble"]?.string?.contains("install libarchive") == true })
+    try host.folder.remove("libarchive.so.13")
+    try host.run("retry", "mail")
+    #expect(try eventually { try crate.deliveries().count == 1 && host.queue("mail").isEmpty })
+  }
 }
