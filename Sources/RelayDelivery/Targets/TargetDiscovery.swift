@@ -198,7 +198,10 @@ package actor TargetDiscovery {
     if isSettling {
       let since = settlingSince ?? .now
       settlingSince = since
-      if BootTime.now.milliseconds(since: since) < Self.patience { return }
+      if BootTime.now.milliseconds(since: since) < Self.patience {
+        // The next look may have been due already, while targets were being asked.
+        return isScanWanted ? scan() : ()
+      }
     } else {
       settlingSince = nil
     }

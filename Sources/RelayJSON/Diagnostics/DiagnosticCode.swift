@@ -70,6 +70,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case configTemplateIgnored = "config.template-ignored"
   case configNotYet = "config.not-yet"
   case configEncodeBundles = "config.encode-bundles"
+  case configNeedsRestart = "config.needs-restart"
   case configTooMany = "config.too-many"
   case configMoreWarnings = "config.more-warnings"
 
@@ -210,6 +211,7 @@ extension DiagnosticCode {
     case .configNotYet: "the key is known and checked, and what it asks for comes with a later version"
     case .configEncodeBundles:
       "the target takes an artifact as one; several files go as a ZIP, which is compressed already"
+    case .configNeedsRestart: "the changed file is good, but what it changes can't be changed while the daemon runs"
     case .configTooMany: "there are more mistakes than are shown at once"
     case .configMoreWarnings: "there are more warnings than are shown at once"
     case .secretPlainText: "a secret is written into the file where only {\"secret\": \"name\"} is taken"

@@ -24,10 +24,13 @@ struct ArtifactIntake: Sendable {
         mailDomain: mailDomain ?? "relay-host.invalid"), limits: limits)
   }
 
-  /// Copies a file in as the next part. A bundle compresses its parts itself.
-  func add(_ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact, isOnly: Bool) throws(Refusal) {
+  /// Copies a file in as the next part, as long as it is wanted. A bundle compresses its parts itself.
+  func add(
+    _ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact, isOnly: Bool, while isWanted: () -> Bool
+  ) throws(Refusal) {
+    let encoding = isOnly || unit == .part ? encoding : nil
     do {
-      try artifact.addPart(name: name, from: file, encode: isOnly || unit == .part ? encoding : nil)
+      try artifact.addPart(name: name, from: file, encode: encoding, isWanted: isWanted)
     } catch {
       throw Refusal(error)
     }
