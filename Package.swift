@@ -92,14 +92,16 @@ targets += [
   library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
   library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
-  library("CArchive", pkgConfig: "libarchive", package: "libarchive-dev"),
+  // Without pkg-config, which would link it: it is loaded when it is needed.
+  .systemLibrary(
+    name: "CArchive", path: "Sources/CLibraries/CArchive", providers: [.apt(["libarchive-dev"])]),
   library("CMosquitto", pkgConfig: "libmosquitto", package: "libmosquitto-dev"),
   library("CICal", pkgConfig: "libical", package: "libical-dev"),
   .target(name: "CRelaySystem", path: "Sources/CRelaySystem", cSettings: strictC),
   module("RelaySystem", ["CRelaySystem"]),
   tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
-  module("RelayArchive", ["RelaySystem", "CZlib", "COpenSSL"]),
+  module("RelayArchive", ["RelaySystem", "CZlib", "COpenSSL", "CArchive"]),
   tests("RelayArchiveTests", ["RelayArchive", "RelaySystem"]),
 ]
 
@@ -111,7 +113,10 @@ targets += [
   module("RelayQueue", ["RelaySystem", "RelayJSON", "RelayArchive"], broken),
   tests(
     "RelayQueueTests",
-    ["RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "RelayTestSupport", "ScenarioSupport"]),
+    [
+      "RelayQueue", "RelaySystem", "RelayJSON", "RelayArchive", "RelayTestSupport", "ScenarioSupport",
+      .target(name: "relay-bench"),
+    ]),
   module(
     "RelayDelivery",
     ["RelaySystem", "RelayJSON", "RelayArchive", "RelayQueue", "RelayConfig", "TargetABI", "RelayWorkerProtocol"],
@@ -123,6 +128,7 @@ targets += [
     "RelayDeliveryTests",
     [
       "RelayDelivery", "RelayWorkerProtocol", "TargetABI", "RelayQueue", "RelayConfig", "RelayJSON", "RelaySystem",
+      "RelayTestSupport",
     ]),
   tests(
     "RelayWorkerTests",

@@ -24,6 +24,7 @@ import neighbours
 import rows
 import scale
 import throughput
+import zipping
 from harness import Daemon, FastReceiver
 
 FIGURES = {
@@ -34,6 +35,7 @@ FIGURES = {
     "neighbours": neighbours.neighbours,
     "parts": throughput.parts,
     "large": large.large,
+    "zip": zipping.zipping,
     "idle": scale.idle,
     "commits": throughput.commits,
     "backlog": scale.backlog,

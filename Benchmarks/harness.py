@@ -245,6 +245,20 @@ class Daemon:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def compiled(dist, folder, text):
+    """A targets folder in `folder`, with the one target that is made of `text`, in C."""
+    targets = Path(folder).resolve() / "targets"
+    targets.mkdir()
+    source = Path(folder) / "target.c"
+    source.write_text(text)
+    subprocess.run(
+        ["cc", "-std=c11", "-O2", "-shared", "-fPIC", "-I", str(Path(dist) / "include"), "-o", str(targets / "target.so"),
+         str(source)],
+        check=True,
+    )
+    return targets
+
+
 def percentile(values, share):
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

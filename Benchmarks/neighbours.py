@@ -3,14 +3,12 @@
 everything it is given."""
 
 import os
-import subprocess
 import tempfile
 import threading
 import time
 from contextlib import ExitStack
-from pathlib import Path
 
-from harness import Daemon, percentile
+from harness import Daemon, compiled, percentile
 from rows import Row
 
 CRASH = """
@@ -77,20 +75,6 @@ class Trouble:
         self.thread.join()
 
 
-def compiled(bench, folder):
-    """A targets folder with the crashing target in it."""
-    targets = Path(folder) / "targets"
-    targets.mkdir()
-    source = Path(folder) / "crash.c"
-    source.write_text(CRASH)
-    subprocess.run(
-        ["cc", "-std=c11", "-O2", "-shared", "-fPIC", "-I", str(Path(bench.dist) / "include"), "-o",
-         str(targets / "crash.so"), str(source)],
-        check=True,
-    )
-    return targets
-
-
 def neighbours(bench):
     started = {False: {}, True: {}}
     with ExitStack() as stack:
@@ -102,7 +86,7 @@ def neighbours(bench):
              "delivery": {"spacing": "0s", "retryFirst": "1ms", "retryMax": "100ms"}},
         ]
         daemon = bench.daemon(
-            stack, receiver, ["calm"], kills=True, extra=trouble, targets=compiled(bench, folder).resolve()
+            stack, receiver, ["calm"], kills=True, extra=trouble, targets=compiled(bench.dist, folder, CRASH)
         )
         sample = daemon.folder / "sample"
         sample.write_bytes(os.urandom(SIZE))

@@ -27,7 +27,8 @@ struct Arguments {
   static func end(_ problem: String) -> Never {
     let text = """
       relay-bench: \(problem)
-      usage: relay-bench commits STATE WAITING SECONDS SIZE
+      usage: relay-bench bundle STATE DAY FILE…
+             relay-bench commits STATE WAITING SECONDS SIZE
              relay-bench fill STATE PIPELINES ARTIFACTS PARTS SIZE
              relay-bench submit STATE ARTIFACTS PARTS SIZE PIPELINE…
 

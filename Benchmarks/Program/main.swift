@@ -5,6 +5,7 @@ import Glibc
 var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
 do {
   switch arguments.text("a command") {
+  case "bundle": try Bundles.run(&arguments)
   case "commits": try Commits.run(&arguments)
   case "fill": try Filling.run(&arguments)
   case "submit": try Submitting.run(&arguments)

@@ -29,7 +29,7 @@ package final class GzipWriter {
     self.output = output
     hasher = try SHA256Hasher()
     stream.initialize(to: z_stream())
-    guard relay_deflate_gzip(stream, Self.level) == Z_OK else { throw .library("no memory") }
+    guard relay_deflate_gzip(stream, Self.level) == Z_OK else { throw .library("zlib", "no memory") }
   }
 
   deinit {
@@ -79,7 +79,9 @@ package final class GzipWriter {
       stream.pointee.avail_out = UInt32(room.count)
       let code = deflate(stream, flush)
       // Nothing to do is no fault.
-      guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else { throw .library("deflate gave \(code)") }
+      guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
+        throw .library("zlib", "deflate gave \(code)")
+      }
       let count = room.count - Int(stream.pointee.avail_out)
       try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
       if flush == Z_FINISH ? code == Z_STREAM_END : stream.pointee.avail_out > 0 { return }

@@ -110,6 +110,9 @@ import Testing
     let long = String(repeating: "ä", count: 5000) + ".pdf"
     let display = PartName.display(Array(long.utf8))
     #expect(display.utf8.count <= 1024 && display.hasSuffix("ä.pdf"))
+    // One character, whatever its length.
+    let accents = PartName.display(Array(("o" + String(repeating: "\u{30A}", count: 5000) + ".pdf").utf8))
+    #expect((1023...1024).contains(accents.utf8.count) && accents.count == 5 && accents.hasSuffix(".pdf"))
     let file = PartName.onDisk(index: 10_000, display: String(repeating: "x", count: 255) + ".pdf")
     #expect(file.utf8.count == 100 && file.hasPrefix("010000-x") && file.hasSuffix(".pdf"))
   }

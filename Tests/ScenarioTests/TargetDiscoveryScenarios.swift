@@ -28,6 +28,22 @@ import Testing
     #expect(host.pid == pid && ProcessTable.exists(pid))
   }
 
+  @Test func `a file that is still new when others take long to say what they are doesn't hold up the start`() throws {
+    let host = try Installation()
+    // In microseconds: longer than until the next look at a file that is still new.
+    let slow = try FixtureTarget.compile("gated", ["DESCRIBING=700000"])
+    try host.link(slow, as: "libslow.so")
+    try host.configure(Installation.filing("files"))
+    // Itself it is new no more.
+    var status = stat()
+    #expect(eventually { stat(slow, &status) == 0 && time(nil) - status.st_ctim.tv_sec > 2 })
+    try host.shell("cp \(try FixtureTarget.compile("tattler")) targets/libnew.so")
+    try host.launch()
+    // The regular look comes after half a minute.
+    #expect(eventually(within: 8) { host.log.contains("Relay Host is ready") })
+    #expect(try host.target(file: "libnew.so")?["state"]?.string == "ready")
+  }
+
   @Test func `a pipeline whose target isn't there needs attention, keeps its files and starts by itself when it comes`()
     throws
   {

@@ -25,12 +25,21 @@ extension ConfigurationDecoder {
     for (node, pipeline) in zip(pipelineNodes, configuration.pipelines) {
       note(node.member("notify"), "nobody is told")
       note(node["delivery"]?.member("keepDelivered"), "what was delivered is removed")
+      noteEncoding(node["delivery"]?.member("encode"), pipeline)
       guard case .inbox = pipeline.extract else { continue }
       switch pipeline.trigger {
       case .arrival, .every: break
       default: note(node.member("trigger"), "the inbox folder is not looked at; `relay-host submit` works")
       }
     }
+  }
+
+  private mutating func noteEncoding(_ member: JSONMember?, _ pipeline: PipelineConfiguration) {
+    guard let member, targets.first(where: { $0.id == pipeline.load.targetID })?.unit == .artifact else { return }
+    problems.add(
+      .configEncodeBundles,
+      "target \"\(pipeline.load.targetID)\" takes an artifact as one: \"encode\" has no effect where several files go as a "
+        + "ZIP, which is compressed already", at: member.nameRange)
   }
 
   private mutating func note(_ member: JSONMember?, _ consequence: String) {

@@ -61,40 +61,6 @@ extension DeliveryEngine {
     runtime.disk.run { work(folder, then) }
   }
 
-  private func open(_ sequence: UInt64, _ runtime: PipelineRuntime) {
-    guard let folder = runtime.folder else { return }
-    let (id, loop) = (runtime.id, loop)
-    runtime.disk.run { [weak self] in
-      let found = Result { () throws(ArtifactDamage) in try folder.openArtifact(sequence) }
-      loop.post { [weak self] in self?.assumeIsolated { $0.opened(id, sequence, found) } }
-    }
-  }
-
-  private func opened(_ id: String, _ sequence: UInt64, _ found: Result<QueuedArtifact, ArtifactDamage>) {
-    guard let runtime = runtimes[id] else { return }
-    switch found {
-    case .success(let artifact):
-      runtime.artifact = artifact
-      let parts = artifact.manifest.bundle == nil ? artifact.manifest.parts.count : 1
-      feed(
-        runtime,
-        .opened(
-          HeadArtifact(
-            sequence: sequence, artifact: artifact.manifest.artifactID, partCount: UInt32(clamping: parts))))
-    case .failure(let damage):
-      // One that is gone was removed by somebody: nothing is left to set aside.
-      if damage == .missing {
-        log(.warning, "An artifact has disappeared from the queue folder; the next one goes.", runtime, sequence)
-        feed(runtime, .damaged(sequence: sequence, reason: damage.message))
-      } else if damage.isDamage {
-        feed(runtime, .damaged(sequence: sequence, reason: damage.message))
-      } else {
-        log(.warning, "An artifact can't be read just now: \(damage.message).", runtime, sequence)
-        feed(runtime, .unreadable(sequence: sequence, reason: damage.message))
-      }
-    }
-  }
-
   /// Gone already: there is nothing left to move. Anything else that is missing doesn't count.
   private static func notMoved(_ sequence: UInt64, _ error: SystemError, _ folder: PipelineFolder) -> DeliveryEvent {
     error.isMissing && folder.hasLeft(sequence)

@@ -54,6 +54,7 @@ extension DeliveryEngine {
   package func drop(_ sequence: UInt64, from id: String, then: @escaping @Sendable (String?) -> Void) {
     guard let runtime = runtimes[id], runtime.machine.queue.contains(sequence) else { return then(nil) }
     runtime.departureWaiters[sequence, default: []].append(then)
+    if runtime.machine.queue.first == sequence { stopBundling(runtime) }
     feed(runtime, .drop(sequence: sequence))
   }
 

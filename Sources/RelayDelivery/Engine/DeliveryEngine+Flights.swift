@@ -32,9 +32,16 @@ extension DeliveryEngine {
     let (isForNewWorker, generation) = (runtime.worker == nil, runtime.generation)
     let secrets = isForNewWorker ? configuration.load.settings.secrets : []
     let opening = opening(for: runtime)
-    runtime.isHandingOver = true
+    let bundling = Bundling()
+    (runtime.isHandingOver, runtime.bundling) = (true, bundling)
     runtime.disk.run { [weak self] in
       var preparation = PreparedPart.open(artifact, part: Int(part))
+      if artifact.manifest.bundle != nil, case .damaged = preparation {
+        // The parts are what was accepted; from them comes the same bundle once more.
+        preparation = PreparedPart.openAgain(artifact) { () throws(BundleError) in
+          try Self.bundle(artifact, id, bundling, services.log)
+        }
+      }
       if case .ready(var prepared) = preparation {
         do throws(SecretProblem) {
           for secret in secrets {
@@ -61,7 +68,7 @@ extension DeliveryEngine {
     _ preparation: PartPreparation
   ) {
     guard let runtime = runtimes[id] else { return }
-    runtime.isHandingOver = false
+    (runtime.isHandingOver, runtime.bundling) = (false, nil)
     guard runtime.machine.isSending(number) else { return finishLeaving(runtime) }
     runtime.lastMilliseconds = 0
     switch preparation {
@@ -97,7 +104,8 @@ extension DeliveryEngine {
       let fields = DeliveryFields(
         length: UInt64(clamping: prepared.length), sha256: prepared.sha256.bytes,
         fileName: artifact.manifest.bundle?.name ?? entry.name,
-        mediaType: artifact.manifest.bundle?.mediaType ?? entry.mediaType, contentEncoding: entry.encoding?.rawValue,
+        mediaType: artifact.manifest.bundle?.mediaType ?? entry.mediaType,
+        contentEncoding: artifact.manifest.bundle == nil ? entry.encoding?.rawValue : nil,
         pipelineID: id, pipelineName: runtime.configuration.name, artifactID: artifact.manifest.artifactID.description,
         deliveryID: entry.deliveryID.description, messageID: artifact.manifest.messageID,
         partIndex: isBundle ? 1 : part, partCount: isBundle ? 1 : UInt32(clamping: artifact.manifest.parts.count),
@@ -265,18 +273,16 @@ extension DeliveryEngine {
       return log(.warning, "The target reported a result for nothing that is in flight; it was ignored.", runtime)
     }
     var verdict = Self.verdict(of: wire, returnCode: code)
-    if flight.isStalled, verdict.code == .cancelled {
+    // The target was told to end and only knows that; what matters is why.
+    let wasEnded = verdict.code == .cancelled || verdict.code == .retry && verdict.reason == RELAY_REASON_TIMEOUT
+    if flight.isStalled, wasEnded {
       verdict = DeliveryVerdict(
         .retry, reason: RELAY_REASON_TIMEOUT, maybeDelivered: flight.isAllRead, message: stallMessage(runtime, flight))
     }
     if use == .failed, verdict.code != .delivered, flight.content == .damaged, !flight.isTest {
       // The verdict is about bytes that should never have gone out; the artifact itself is the matter.
       endFlightClock(runtime)
-      return feed(
-        runtime,
-        .damaged(
-          sequence: runtime.artifact?.sequence ?? 0,
-          reason: "its bytes are not those that were accepted (SHA-256 differs)"))
+      return contentDamaged(runtime)
     }
     endFlight(runtime, verdict)
   }

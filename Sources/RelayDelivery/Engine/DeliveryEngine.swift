@@ -58,6 +58,7 @@ package actor DeliveryEngine {
   let host: WorkerHost
   let state: StateFolder
   let threads: WorkThreads
+  let bundleTurns: BundleTurns
   let services: EngineServices
   var runtimes: [String: PipelineRuntime] = [:]
   /// The pipelines of the configuration in force, and why they can't run.
@@ -84,6 +85,7 @@ package actor DeliveryEngine {
     self.host = host
     self.state = state
     self.threads = threads
+    bundleTurns = BundleTurns(spare: threads)
     self.services = services
   }
 
@@ -133,6 +135,7 @@ package actor DeliveryEngine {
     feed(runtime, .rules(DeliveryRules(pipeline, isIdempotent: runtime.target?.manifest.isIdempotent ?? false)))
     feed(runtime, .pause(byCommand: nil, byConfiguration: pipeline.paused))
     feed(runtime, .target(problem: trouble ?? (isUnknown ? "The configuration is being read again." : nil)))
+    if old.1?.manifest.unit != runtime.target?.manifest.unit { feed(runtime, .openAnew) }
     if old.0.fingerprint != pipeline.fingerprint || old.0.load != pipeline.load { feed(runtime, .changed) }
     // A newer shared object is for the next worker; what is under way ends with the old one.
     if old.1?.copy != runtime.target?.copy {
@@ -145,6 +148,7 @@ package actor DeliveryEngine {
   func retire(_ runtime: PipelineRuntime) {
     guard !runtime.isRetired else { return }
     runtime.isRetired = true
+    stopBundling(runtime)
     answerTests(runtime, "The pipeline has left the configuration.")
     answerLoadWaiters(runtime)
     runtime.machine.forgetTimer()
@@ -213,6 +217,7 @@ package actor DeliveryEngine {
     whenStopped = then
     for runtime in runtimes.values {
       answerTests(runtime, "The program stops.")
+      stopBundling(runtime)
       feed(runtime, .stopping)
       dismissWorker(runtime)
     }

@@ -69,6 +69,15 @@ extension PreparedPart {
     return .ready(prepared)
   }
 
+  /// Opens the bundle of an artifact once it has been made again.
+  static func openAgain(
+    _ artifact: QueuedArtifact, make: () throws(BundleError) -> QueuedArtifact
+  ) -> PartPreparation {
+    do throws(BundleError) { return open(try make(), part: 1) } catch {
+      return error.isDamage ? .damaged(error.message) : .unreadable(error.message)
+    }
+  }
+
   /// Reads the whole part, without moving the offset that the worker shares, and compares it with what was accepted.
   static func check(_ file: Descriptor, _ expected: Manifest.Content) -> PartContent {
     var checksum = PartChecksum()

@@ -24,6 +24,8 @@ final class PipelineRuntime {
   var targetState: TargetState?
   /// The artifact at the head, when it is open.
   var artifact: QueuedArtifact?
+  /// While an artifact is opened, which takes long where a bundle is made.
+  var bundling: Bundling?
   let savingProblem = SavingProblem()
   var worker: RunningWorker?
   /// Whether a part is being opened that the worker gets next: until then it must not go.

@@ -50,6 +50,8 @@ package enum DeliveryEvent: Sendable {
   case rules(DeliveryRules)
   /// Why the target can't be used, nil when it can.
   case target(problem: String?)
+  /// The target may take other things at once than the one before: what waits at the head is opened again.
+  case openAnew
   /// Settings or secrets of the pipeline changed.
   case changed
   case testRequested

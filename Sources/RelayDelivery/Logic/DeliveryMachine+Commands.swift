@@ -32,6 +32,7 @@ extension DeliveryMachine {
     case .target(let problem):
       if problem == nil && targetProblem != nil { endWait(now) }
       targetProblem = problem
+    case .openAnew: isToOpenAnew = true
     case .changed:
       if attention != nil {
         attention = nil

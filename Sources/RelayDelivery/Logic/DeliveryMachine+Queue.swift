@@ -115,6 +115,8 @@ extension DeliveryMachine {
     }
     let step = position.backoffStep
     complete(sequence)
+    // What couldn't be read was that one.
+    readAgain = now.boot
     if isDamage {
       // Damage says nothing of the receiver: what waits for that one goes on waiting.
       position.backoffStep = step

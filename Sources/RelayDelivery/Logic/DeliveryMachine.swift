@@ -47,6 +47,8 @@ package struct DeliveryMachine: Sendable {
   package internal(set) var isPausedByConfiguration = false
   var activity = Activity.loading
   var head: HeadArtifact?
+  /// What is known of the head may not hold any more.
+  var isToOpenAnew = false
   /// Nothing is sent before this moment.
   var notBefore = BootTime(nanoseconds: .min)
   /// The last delivery, from which the spacing counts; nil when none is near.
@@ -153,8 +155,9 @@ package struct DeliveryMachine: Sendable {
       setTimer(nil)
       return releasePlace()
     }
-    guard head?.sequence == next else {
+    guard head?.sequence == next, !isToOpenAnew else {
       if now.boot < readAgain { return setTimer(Broken.promise(.readWakeup) ? nil : readAgain) }
+      isToOpenAnew = false
       activity = .opening(next)
       return actions.append(.open(sequence: next))
     }

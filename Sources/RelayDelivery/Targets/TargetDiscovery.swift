@@ -213,9 +213,8 @@ package actor TargetDiscovery {
       let since = settlingSince ?? .now
       settlingSince = since
       if BootTime.now.milliseconds(since: since) < Self.patience {
-        // The timer that would look again may have gone off while targets described themselves.
-        if isScanWanted { scan() }
-        return
+        // The next look may have been due already, while targets were being asked.
+        return isScanWanted ? scan() : ()
       }
     } else {
       settlingSince = nil

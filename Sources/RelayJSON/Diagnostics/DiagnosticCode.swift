@@ -69,6 +69,8 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case configHealthNotRun = "config.health-not-run"
   case configTemplateIgnored = "config.template-ignored"
   case configNotYet = "config.not-yet"
+  case configEncodeBundles = "config.encode-bundles"
+  case configNeedsRestart = "config.needs-restart"
   case configTooMany = "config.too-many"
   case configMoreWarnings = "config.more-warnings"
 
@@ -130,7 +132,6 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case submitFailed = "submit.failed"
   case submitUnknown = "submit.unknown"
   case submitTooMany = "submit.too-many"
-  case submitUnit = "submit.one-file"
   case artifactUnknown = "artifact.unknown"
   case artifactDamaged = "artifact.damaged"
 
@@ -144,7 +145,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case deliveryTestFailed = "delivery.test-failed"
 
   /// Codes of earlier versions, never to be used again.
-  package static let retired: [String] = []
+  package static let retired: [String] = ["submit.one-file"]
 }
 
 extension DiagnosticCode {
@@ -152,9 +153,8 @@ extension DiagnosticCode {
 
   package var severity: Diagnostic.Severity {
     switch self {
-    case .configHealthNotRun, .configTemplateIgnored, .configNotYet, .configMoreWarnings, .secretLoosePermissions,
-      .secretShort,
-      .manifestUnknownKey:
+    case .configHealthNotRun, .configTemplateIgnored, .configNotYet, .configEncodeBundles, .configMoreWarnings,
+      .secretLoosePermissions, .secretShort, .manifestUnknownKey:
       .warning
     default: .error
     }
@@ -210,6 +210,9 @@ extension DiagnosticCode {
       "this version doesn't run pipelines that read health data; the pipeline is checked and left alone"
     case .configTemplateIgnored: "a setting holds {{ but is not one that is rendered; it is delivered as it stands"
     case .configNotYet: "the key is known and checked, and what it asks for comes with a later version"
+    case .configEncodeBundles:
+      "the target takes an artifact as one; several files go as a ZIP, which is compressed already"
+    case .configNeedsRestart: "the changed file is good, but what it changes can't be changed while the daemon runs"
     case .configTooMany: "there are more mistakes than are shown at once"
     case .configMoreWarnings: "there are more warnings than are shown at once"
     case .secretPlainText: "a secret is written into the file where only {\"secret\": \"name\"} is taken"
@@ -260,7 +263,6 @@ extension DiagnosticCode {
     case .submitFailed: "the artifact could not be put on the disk; nothing was taken"
     case .submitUnknown: "whether the artifact is on the disk is not known; submitted again, it arrives twice at most"
     case .submitTooMany: "an artifact has at most 10000 parts"
-    case .submitUnit: "the target takes one file at a time; each goes as an artifact of its own"
     case .artifactUnknown: "no artifact of that id is there"
     case .artifactDamaged: "an artifact's files are not what was accepted"
     case .deliveryNeedsAttention: "the receiver or the settings need a person; nothing is sent until then"

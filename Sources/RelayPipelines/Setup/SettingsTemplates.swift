@@ -61,9 +61,7 @@ enum SettingsTemplates {
     guard let part = manifest.parts.first(where: { $0.index == index }) else { return [] }
     let known = Set(part.settings.map(\.path))
     guard pipeline.load.settings.templated.contains(where: { !known.contains($0.path) }) else { return [] }
-    var context = context(
-      pipeline, fileName: part.name, artifact: manifest.artifactID.description, part: index, of: manifest.parts.count,
-      created: manifest.createdAt)
+    var context = context(pipeline, manifest, part)
     context.now = context.created
     do throws(Refusal) {
       return try render(pipeline, context).filter { !known.contains($0.path) }.map {
@@ -74,7 +72,17 @@ enum SettingsTemplates {
     }
   }
 
+  /// What the templates of a delivery are rendered with: a part's own facts, or those of all parts as one.
   static func context(
+    _ pipeline: PipelineConfiguration, _ manifest: Manifest, _ part: Manifest.Part
+  ) -> TemplateContext {
+    let isOne = manifest.isBundled(for: manifest.unit)
+    return context(
+      pipeline, fileName: isOne ? manifest.bundleName : part.name, artifact: manifest.artifactID.description,
+      part: isOne ? 1 : part.index, of: isOne ? 1 : manifest.parts.count, created: manifest.createdAt)
+  }
+
+  private static func context(
     _ pipeline: PipelineConfiguration, fileName: String, artifact: String, part: Int, of count: Int, created: WallTime
   ) -> TemplateContext {
     TemplateContext(

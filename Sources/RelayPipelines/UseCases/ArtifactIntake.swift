@@ -10,7 +10,7 @@ struct ArtifactIntake: Sendable {
   let pipeline: PipelineConfiguration
   let unit: TargetManifest.Unit
 
-  /// How the parts are kept and sent.
+  /// How the only part of an artifact is kept and sent.
   var encoding: PartEncoding? { pipeline.delivery.compressesGzip ? .gzip : nil }
 
   /// An artifact that parts can be added to. With an identifier: that of one which may have been delivered before.
@@ -23,10 +23,13 @@ struct ArtifactIntake: Sendable {
         mailDomain: pipeline.messageDomain), limits: limits)
   }
 
-  /// Copies a file in as the next part.
-  func add(_ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact) throws(Refusal) {
+  /// Copies a file in as the next part, as long as it is wanted. A bundle compresses its parts itself.
+  func add(
+    _ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact, isOnly: Bool, while isWanted: () -> Bool
+  ) throws(Refusal) {
+    let encoding = isOnly || unit == .part ? encoding : nil
     do {
-      try artifact.addPart(name: name, from: file, encode: encoding)
+      try artifact.addPart(name: name, from: file, encode: encoding, isWanted: isWanted)
     } catch {
       throw Refusal(error)
     }
@@ -35,10 +38,9 @@ struct ArtifactIntake: Sendable {
   /// Renders what the settings take from the files; after this only the commit is left.
   func finish(_ artifact: StagedArtifact) throws(Refusal) {
     let manifest = artifact.manifest
-    for part in manifest.parts {
-      let context = SettingsTemplates.context(
-        pipeline, fileName: part.name, artifact: manifest.artifactID.description, part: part.index,
-        of: manifest.parts.count, created: manifest.createdAt)
+    // Of what goes as one, the first part's count.
+    for part in manifest.isBundled(for: manifest.unit) ? manifest.parts.prefix(1) : manifest.parts[...] {
+      let context = SettingsTemplates.context(pipeline, manifest, part)
       artifact.setSettings(try SettingsTemplates.render(pipeline, context), forPart: part.index)
     }
   }

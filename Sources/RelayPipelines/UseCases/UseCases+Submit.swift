@@ -8,7 +8,7 @@ import RelaySystem
 extension UseCases {
   /// Takes files as one artifact; on the disk when this returns.
   func submit(
-    _ id: String, _ names: [String], _ nextFile: () throws(Refusal) -> Descriptor
+    _ id: String, _ names: [String], _ nextFile: () throws(Refusal) -> Descriptor, _ isAwaited: () -> Bool
   ) throws(Refusal) -> ControlReply {
     let pipeline = try pipeline(id)
     guard case .inbox = pipeline.extract else {
@@ -21,12 +21,6 @@ extension UseCases {
     }
     guard names.count <= Manifest.mostParts else { throw Refusal(.tooManyParts(limit: Manifest.mostParts)) }
     let intake = intake(pipeline)
-    if intake.unit == .artifact && names.count > 1 {
-      throw Refusal(
-        .usage, .submitUnit,
-        "Target \(pipeline.load.targetID) delivers an artifact as one file, and this version can't bundle several yet.",
-        hint: "submit one file at a time")
-    }
     let folder = try folder(id)
     // A daemon measures its queues once; who is alone does it each time, or the limit in bytes would not hold.
     if context.engine == nil { do { try folder.measure() } catch { throw Refusal(error) } }
@@ -34,7 +28,7 @@ extension UseCases {
     do { artifact = try intake.stage(nil, in: folder) } catch { throw Refusal(error) }
     for name in names {
       let file = try nextFile()
-      try intake.add(file, named: Array(name.utf8), to: artifact)
+      try intake.add(file, named: Array(name.utf8), to: artifact, isOnly: names.count == 1, while: isAwaited)
     }
     try intake.finish(artifact)
     let manifest = artifact.manifest

@@ -41,9 +41,11 @@ extension PipelineCopy {
     leftOutOfInbox = []
     do throws(BackupError) {
       for place in Place.allCases {
-        for (key, inode) in try entries(of: place) {
+        let entries = try entries(of: place)
+        let head = Self.head(of: entries, in: place)
+        for (key, inode) in entries {
           moment.listed[key] = inode
-          guard copied[key]?.inode != inode else { continue }
+          if let known = copied[key], known.inode == inode, key != head || !wasBundled(key, known) { continue }
           guard let files = try openFresh(key) else { continue }
           open += files.count
           guard open <= Self.mostOpenFiles else { return .tooMuch }
@@ -75,7 +77,11 @@ extension PipelineCopy {
     }
     guard let opened = try openArtifact(key), let artifact = opened else { return nil }
     var files: [(name: [UInt8], file: Descriptor)] = []
-    for name in try BackupSide.source({ () throws(SystemError) in try Self.names(in: artifact) }) {
+    if let manifest = try writer.openFile(Self.manifestName, in: artifact, leftOut: leaveOut) {
+      files.append((Self.manifestName, manifest))
+    }
+    for name in try BackupSide.source({ () throws(SystemError) in try Self.names(in: artifact) })
+    where name != Self.manifestName {
       // Enough to be too much; the rest needn't be opened.
       guard files.count <= Self.mostOpenFiles else { break }
       if let file = try writer.openFile(name, in: artifact, leftOut: leaveOut) { files.append((name, file)) }

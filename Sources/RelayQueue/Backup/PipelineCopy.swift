@@ -21,6 +21,8 @@ final class PipelineCopy {
     var number: Int?
     /// Of an inbox file.
     var status: FileStatus?
+    /// The inode of an artifact's manifest.
+    var manifest: UInt64?
   }
 
   /// After so many rounds in which too much was new, it is given up.
@@ -80,9 +82,13 @@ final class PipelineCopy {
   /// Copies what is listed and wasn't copied yet. What vanishes meanwhile is left to the next look.
   private func round() throws(BackupError) {
     for place in Place.allCases {
-      for (key, inode) in try entries(of: place) {
+      let entries = try entries(of: place)
+      let head = Self.head(of: entries, in: place)
+      for (key, inode) in entries {
         if let known = copied[key] {
-          guard known.inode != inode || hasChanged(key, known) else { continue }
+          guard known.inode != inode || hasChanged(key, known) || (key == head && wasBundled(key, known)) else {
+            continue
+          }
           try drop(key)
         }
         if place == .inbox { try copyInboxFile(key, inode) } else { try copyArtifact(key, inode) }
@@ -148,13 +154,17 @@ final class PipelineCopy {
       copied[key] = Copied(inode: inode)
       return
     }
+    // Before the names: the bundle that it speaks of is among them then.
+    let manifest = try writer.openFile(Self.manifestName, in: artifact, leftOut: leaveOut)
     let names = try BackupSide.source { () throws(SystemError) in try Self.names(in: artifact) }
     try writeArtifact(key, inode) { body throws(BackupError) in
-      for name in names {
+      if let manifest { try body(Self.manifestName, manifest) }
+      for name in names where name != Self.manifestName {
         guard let file = try writer.openFile(name, in: artifact, leftOut: leaveOut) else { continue }
         try body(name, file)
       }
     }
+    copied[key]?.manifest = (try? manifest?.status())?.inode
   }
 
   /// nil when it is gone; nil in it when it is no folder, and so left out.

@@ -66,17 +66,31 @@ package enum PartName {
   }
 
   /// Cut to so many bytes between characters; a short extension stays.
-  private static func shortened(_ name: String, to limit: Int) -> String {
+  static func shortened(_ name: String, to limit: Int) -> String {
     guard name.utf8.count > limit else { return name }
     let dot = name.lastIndex(of: ".")
     let tail = dot.map { String(name[$0...]) } ?? ""
     let ending = tail.utf8.count <= 16 ? tail : ""
-    var kept = String(name.dropLast(ending.count))
+    let base = name.dropLast(ending.count)
+    var kept = String(base)
     while kept.utf8.count + ending.utf8.count > limit && !kept.isEmpty {
       // Far too long names are cut in big steps first.
       let surplus = kept.utf8.count + ending.utf8.count - limit
       kept = String(kept.dropLast(max(1, surplus / 64)))
     }
-    return kept + ending
+    // What people see as one character can be of any length.
+    return (kept.isEmpty ? prefix(of: base, to: limit - ending.utf8.count) : kept) + ending
+  }
+
+  /// As many code points as fit.
+  private static func prefix(of text: Substring, to limit: Int) -> String {
+    var kept = String.UnicodeScalarView()
+    var count = 0
+    for scalar in text.unicodeScalars {
+      count += UTF8.width(scalar)
+      if count > limit { break }
+      kept.append(scalar)
+    }
+    return String(kept)
   }
 }

@@ -86,6 +86,8 @@ extension PipelineFolder {
     let isOld = entries.prefix { $0 <= record.completedThrough }
     for sequence in isOld where !settle(sequence, record, &recovery) { recovery.remaining.insert(sequence) }
     recovery.sequences = Array(entries.dropFirst(isOld.count))
+    // Only what is next can have been bundled just now.
+    if let next = recovery.sequences.first { (try? openArtifact(next))?.clearUnfinishedBundle() }
     return recovery
   }
 

@@ -44,7 +44,10 @@ extension PipelineFolder {
         // The reason is a help; an artifact whose folder takes no more files (full disk, damage) is moved without it.
         var isTold = true
         if entry.kind == .folder {
-          do { try queue.folder(name).replace(SetAsideReason.fileName, with: reason.bytes()) } catch { isTold = false }
+          let artifact = try? queue.folder(name)
+          try? artifact?.remove(QueuedArtifact.unfinishedBundle)
+          do { try artifact?.replace(SetAsideReason.fileName, with: reason.bytes()) } catch { isTold = false }
+          if artifact == nil { isTold = false }
         }
         let newName = try Self.rename(name, from: queue, toFreeNameIn: target)
         if !isTold { untold = newName }

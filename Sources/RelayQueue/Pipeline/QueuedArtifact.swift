@@ -6,7 +6,7 @@ import RelaySystem
 /// An artifact whose manifest was read and whose parts are there. It holds nothing open: many wait for their turn like this.
 package struct QueuedArtifact: Sendable {
   package let sequence: UInt64
-  package let manifest: Manifest
+  package internal(set) var manifest: Manifest
   let pipeline: PipelineFolder
   /// The pipeline's subfolder in which it lies, and its name there.
   let place: String
@@ -29,6 +29,8 @@ package enum ArtifactDamage: Error, Equatable, Sendable {
   case partNotAFile(file: String)
   case partSize(file: String, expected: Int64, found: Int64)
   case partContent(file: String)
+  /// The bundle is gone or damaged, and from the parts come other bytes than those that may have been sent.
+  case bundleContent(file: String)
 
   /// Whether it belongs in `corrupt/`: what can't be read now may be whole, and a newer manifest waits for its program.
   package var isDamage: Bool {
@@ -48,6 +50,8 @@ package enum ArtifactDamage: Error, Equatable, Sendable {
     case .partNotAFile(let file): "\(file) is not a regular file"
     case .partSize(let file, let expected, let found): "\(file) has \(found) bytes instead of \(expected)"
     case .partContent(let file): "\(file) does not hold the bytes that were taken (its SHA-256 differs)"
+    case .bundleContent(let file):
+      "\(file) is damaged or gone, and made anew from the parts it has other bytes than those that may have been sent"
     }
   }
 }

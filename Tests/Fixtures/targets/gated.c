@@ -19,6 +19,9 @@ static char gate[512];
 uint32_t relay_target_abi(void) { return RELAY_TARGET_ABI; }
 
 int32_t relay_target_describe(const relay_host *host) {
+#ifdef DESCRIBING
+  usleep(DESCRIBING);
+#endif
   static const char manifest[] =
       "{\"id\": \"org.example.gated\", \"name\": \"Gated\", \"version\": \"" VERSION "\", \"license\": \"Apache-2.0\","
       " \"unit\": \"part\", \"settings\": {\"type\": \"object\", \"required\": [\"gate\"],"

@@ -22,6 +22,8 @@ final class Stage: Sendable {
     var lastArtifact = 0
     /// The pipeline of each artifact.
     var owners: [Int: Int] = [:]
+    /// Where artifacts go as one, in place of the receiver.
+    var crate: Crate?
     var refusal: String?
   }
 
@@ -80,7 +82,9 @@ final class Stage: Sendable {
 
   func note(_ event: HistoryEvent) { books.withLock { $0.history.append(event) } }
 
-  private func owner(_ artifact: Int) -> Int { books.withLock { $0.owners[artifact] ?? -1 } }
+  private func owner(_ artifact: Int) -> Int { pipeline(of: artifact) ?? -1 }
+
+  func pipeline(of artifact: Int) -> Int? { books.withLock { $0.owners[artifact] } }
 
   /// A pipeline to the receiver; what it answers is said by the script of the same name.
   func pipeline(_ number: Int, settings: String = "", delivery: String = Stage.haste) -> String {
@@ -88,6 +92,15 @@ final class Stage: Sendable {
   }
 
   static let haste = "\"spacing\": \"0s\", \"retryFirst\": \"20ms\", \"retryMax\": \"40ms\""
+
+  /// Has a target that takes an artifact as one in place of the receiver; the pipeline to it.
+  func crated(_ number: Int) throws -> String {
+    let crate = try Crate(host)
+    books.withLock { $0.crate = crate }
+    return crate.pipeline("p\(number)", delivery: Self.haste)
+  }
+
+  var crate: Crate? { books.withLock { $0.crate } }
 
   /// Writes an artifact's files; the words that hand it over.
   func prepare(_ pipeline: Int, parts: Int, bytes: Int = 300) throws -> (artifact: Int, words: [String]) {
@@ -106,7 +119,8 @@ final class Stage: Sendable {
       digests.append(try Fingerprint.sha256(Array(text.utf8)))
       words.append("\(host.path)/\(name)")
     }
-    note(.handed(pipeline: pipeline, artifact: artifact, digests: digests))
+    let items = crate == nil ? digests : [try Self.digest(ofAll: digests)]
+    note(.handed(pipeline: pipeline, artifact: artifact, digests: items))
     return (artifact, words)
   }
 
@@ -124,6 +138,12 @@ final class Stage: Sendable {
   /// Waits until the daemon has died or the condition holds; false when neither came.
   func waits(_ seconds: Double, until condition: () throws -> Bool) rethrows -> Bool {
     try eventually(within: seconds) { try !ProcessTable.runs(host.pid) || condition() }
+  }
+
+  /// No file waits in a pipeline's inbox, and none is being taken.
+  func isInboxEmpty(_ pipeline: Int) -> Bool {
+    let inbox = "relay-data/pipelines/p\(pipeline)/inbox"
+    return File.exists("\(host.path)/\(inbox)") && host.names(in: inbox).isEmpty
   }
 
   /// Nothing is left in any queue.
@@ -146,8 +166,14 @@ final class Stage: Sendable {
     }
   }
 
+  /// What stands for all parts where they are one.
+  static func digest(ofAll digests: [String]) throws -> String {
+    try Fingerprint.sha256(Array(digests.joined(separator: " ").utf8))
+  }
+
   /// Takes down what the receiver saw, once, at the end.
   func noteReceived() throws {
+    if let crate { return try noteCrated(crate) }
     for request in try receiver.requests() {
       // What the command `test` sends is nobody's.
       // And of what broke off in the middle nobody can say anything.

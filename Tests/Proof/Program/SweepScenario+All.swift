@@ -10,14 +10,14 @@ import ScenarioSupport
 extension SweepScenario {
   static let all: [SweepScenario] = [
     firstStart, enqueueAlone, enqueueWithDaemon, enqueueMany, inbox, deliver, mark, worker, workerPacked, encode,
-    refuse, drop, resend, corrupt,
+    bundle, refuse, drop, resend, corrupt,
     reload,
     remove, recover, recoverTwice, backup, restore,
   ]
 
   /// Those that change the state folder and end by themselves: for the power cut.
   static let durable: [SweepScenario] = [
-    firstStart, enqueueAlone, enqueueWithDaemon, deliver, mark, encode, refuse, drop, resend, remove, recover,
+    firstStart, enqueueAlone, enqueueWithDaemon, deliver, mark, encode, bundle, refuse, drop, resend, remove, recover,
   ].map { scenario in
     var scenario = scenario
     scenario.kinds = .durable
@@ -97,7 +97,7 @@ extension SweepScenario {
     })
 
   private static let encode = SweepScenario(
-    name: "bundle", words: "parts are packed once, before the first attempt",
+    name: "encode", words: "parts are packed once, before they are queued",
     prepare: { stage in
       try stage.receiver.script("p0", "/status/201")
       try stage.host.configure(stage.pipeline(0, delivery: Stage.haste + ", \"encode\": \"gzip\""))
@@ -109,6 +109,13 @@ extension SweepScenario {
       try stage.host.launch(environment: stage.faults.environment)
       _ = stage.waits(patience) { stage.isDrained }
     })
+
+  private static let bundle = SweepScenario(
+    name: "bundle", words: "the parts of an artifact are put into one file, before the first attempt",
+    prepare: { stage in
+      try stage.host.configure(try stage.crated(0))
+      try stage.submit(0, parts: 3)
+    }, act: deliverAll)
 
   private static func worker(_ name: String, _ words: String, bytes: Int, delivery: String) -> SweepScenario {
     SweepScenario(
@@ -340,12 +347,5 @@ extension Command {
   static func demand(_ words: [String]) throws {
     let result = try run(words)
     guard result.status == 0 else { throw ScenarioProblem("\(words): \(result.output)") }
-  }
-}
-
-extension Installation {
-  /// The artifacts that a listing names.
-  func artifacts(_ list: String, _ pipeline: String) throws -> [String] {
-    try run(list, pipeline, "--json").json?["artifacts"]?.array?.compactMap { $0["artifact"]?.string } ?? []
   }
 }

@@ -273,6 +273,35 @@ import Testing
     #expect(it.done.contains(.moveToCorrupt(sequence: 1, reason: "its bytes changed")))
   }
 
+  @Test func `a head that may go otherwise now is opened anew, and its attempts still count`() {
+    var harness = MachineHarness(artifacts: [1: 3])
+    harness.start()
+    harness.answer(.retry)
+    // All parts as one.
+    harness.artifacts[1] = 1
+    harness.handle(.openAnew)
+    #expect(harness.done.filter { $0 == .open(sequence: 1) }.count == 2)
+    #expect(harness.wait == 60_000)
+    harness.pass(milliseconds: 60_000)
+    #expect(harness.sending?.attempt == 2)
+    // While something is in flight it ends first.
+    harness.handle(.openAnew)
+    #expect(harness.done.filter { $0 == .open(sequence: 1) }.count == 2)
+    harness.answer(.delivered)
+    #expect(harness.artifacts.isEmpty)
+  }
+
+  @Test func `the wait of an artifact that can't be read goes with it`() {
+    var harness = MachineHarness(artifacts: [1: 1, 2: 1])
+    harness.isUnreadable = true
+    harness.start()
+    harness.isUnreadable = false
+    harness.pass(milliseconds: 2_000)
+    harness.handle(.drop(sequence: 1))
+    harness.pass(milliseconds: 1_000)
+    #expect(harness.sent == ["2.1"])
+  }
+
   @Test func `late and foreign events change nothing`() {
     var it = MachineHarness(artifacts: [1: 1])
     it.start()
