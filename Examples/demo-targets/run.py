@@ -6,6 +6,7 @@ arrived with other people's tools, and compares by hash. Ends with 1 where somet
 The servers are installed by scripts/bootstrap. It needs no root and writes only below its own folder.
 """
 
+import collections
 import hashlib
 import shutil
 import signal
@@ -19,7 +20,8 @@ import servers  # noqa: E402
 from daemon import Daemon, is_free, shown  # noqa: E402
 
 PORTS = {"http": 8941, "mqtt": 8942, "smtp": 8943, "mail-service": 8944, "caldav": 8945}
-PASSWORD = "a-password-of-the-demo"
+# The key is the one that the stand-in knows.
+SECRETS = {"mail-service": "re_good", "calendar": "a-password-of-the-demo"}
 RECEIVED = HERE / "received"
 
 
@@ -29,11 +31,12 @@ def ports(config):
     chosen = {name: port if is_free(port) else next(free) for name, port in PORTS.items()}
     if chosen == PORTS:
         return chosen, config
-    text = config.read_text()
+    text = config.read_text(encoding="utf-8")
     for name, port in PORTS.items():
         text = text.replace(str(port), str(chosen[name]))
     local = config.with_name("pipelines.local.json")
-    local.write_text(text)
+    local.write_text(text, encoding="utf-8")
+    print(f"Some ports are taken; {shown(local)} has others.")
     return chosen, local
 
 
@@ -42,34 +45,38 @@ def start_servers(start, port):
     servers.mosquitto(start, RECEIVED / "broker", port["mqtt"])
     servers.aiosmtpd(start, RECEIVED / "mailbox", port["smtp"])
     servers.mail_service(start, RECEIVED / "service", port["mail-service"])
-    servers.radicale(start, RECEIVED / "calendar", port["caldav"], PASSWORD)
+    servers.radicale(start, RECEIVED / "calendar", port["caldav"], SECRETS["calendar"])
     for each in port.values():
         servers.wait_for(each)
 
 
 def compare(samples, port):
-    """A line for each target; whether all are right."""
-    sent = {hashlib.sha256(file.read_bytes()).hexdigest() for file in samples}
+    """Prints a line for each pipeline; whether all are right."""
+    sent = [hashlib.sha256(file.read_bytes()).hexdigest() for file in samples]
     events = readers.events_of_samples(samples)
     rows = [
-        ("http", "nginx, sha256sum", sent, lambda: readers.sums_of_files(RECEIVED / "web/dav")),
         ("folder", "sha256sum", sent, lambda: readers.sums_of_files(RECEIVED / "folder")),
-        ("mqtt", "mosquitto, mosquitto_sub", sent, lambda: readers.sums_of_messages(RECEIVED / "broker/messages")),
-        ("smtp", "aiosmtpd, Python email, unzip", sent, lambda: readers.sums_of_mails(RECEIVED / "mailbox/mail")),
-        ("mail-service", "a stand-in, unzip", sent, lambda: readers.sums_of_service(RECEIVED / "service/record")),
-        ("calendar-ics", "Radicale, curl, icalendar", events, lambda: readers.events_of_server(port["caldav"], PASSWORD)),
+        ("http", "nginx; sha256sum", sent, lambda: readers.sums_of_files(RECEIVED / "web/dav")),
+        ("mqtt", "mosquitto; mosquitto_sub", sent, lambda: readers.sums_of_messages(RECEIVED / "broker/messages")),
+        ("smtp", "aiosmtpd; Python's email, unzip", sent, lambda: readers.sums_of_mails(RECEIVED / "mailbox/mail")),
+        ("mail-service", "a stand-in; Python's base64, unzip", sent, lambda: readers.sums_of_service(RECEIVED / "service/record")),
         (
-            "calendar-ics", "a file, icalendar", events,
-            lambda: readers.events_of_calendars([(RECEIVED / "health.ics").read_text()]),
+            "calendar-ics", "Radicale; curl, icalendar", events,
+            lambda: readers.events_of_server(port["caldav"], SECRETS["calendar"]),
+        ),
+        (
+            "calendar-ics", "a file; icalendar", events,
+            lambda: readers.events_of_calendars([(RECEIVED / "health.ics").read_text(encoding="utf-8")]),
         ),
     ]
     good = True
-    print(f"\n{'target':<14}{'read back with':<32}{'sent':>5}{'same':>6}{'other':>7}")
+    print(f"\n{'target':<14}{'receiver; read back with':<36}{'sent':>5}{'same':>6}{'other':>7}  SHA-256 of the parts or events")
     for target, tools, expected, read in rows:
-        found = read()
-        same, other = len(found & expected), len(found - expected)
-        good = good and same == len(expected) and other == 0
-        print(f"{target:<14}{tools:<32}{len(expected):>5}{same:>6}{other:>7}")
+        wanted, found = collections.Counter(expected), collections.Counter(read())
+        same, other = (wanted & found).total(), (found - wanted).total()
+        good = good and wanted == found
+        sums = " ".join(each[:8] for each in sorted(found.elements()))
+        print(f"{target:<14}{tools:<36}{wanted.total():>5}{same:>6}{other:>7}  {sums}")
     return good
 
 
@@ -85,16 +92,18 @@ def main():
     samples = sorted((HERE / "samples").iterdir())
     try:
         start_servers(demo.start, port)
-        for name in ("mail-service", "calendar"):
-            demo.command("secret", "set", name, input=PASSWORD)
+        for name, secret in SECRETS.items():
+            demo.command("secret", "set", name, input=secret, check=True)
         demo.start_daemon()
         pipelines = demo.status()
         for pipeline in pipelines:
             demo.submit(pipeline, *samples)
         demo.wait("everything had arrived", lambda: demo.all_arrived(len(pipelines)))
         if not compare(samples, port):
-            sys.exit("Something differs; the daemon said:\n" + demo.last_words())
+            sys.exit("\nSomething differs; the daemon said:\n" + demo.last_words())
         print(f"\nAll is the same. What arrived is in {shown(RECEIVED)}, the daemon's log in {shown(demo.log)}.")
+    except KeyboardInterrupt:
+        sys.exit("\nStopped before the end.")
     finally:
         demo.stop()
         (HERE / "pipelines.local.json").unlink(missing_ok=True)

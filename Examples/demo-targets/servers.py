@@ -2,6 +2,7 @@
 """The receivers of the demo: server programs as people run them, each in a folder of its own and on a port of its own."""
 
 import os
+import pwd
 import socket
 import subprocess
 import sys
@@ -21,7 +22,7 @@ def nginx(start, folder, port):
     (folder / "nginx.conf").write_text(
         f"daemon off; master_process off; pid nginx.pid; error_log error.log; events {{}}\n"
         f"http {{ access_log off; {temporary}\n"
-        f"  server {{ listen 127.0.0.1:{port}; location /dav/ {{ root {folder}; dav_methods PUT; }} }} }}\n"
+        f'  server {{ listen 127.0.0.1:{port}; location /dav/ {{ root "{folder}"; dav_methods PUT; }} }} }}\n'
     )
     start(tool("nginx"), "-p", str(folder), "-c", "nginx.conf", stderr=subprocess.DEVNULL)
 
@@ -29,11 +30,15 @@ def nginx(start, folder, port):
 def mosquitto(start, folder, port):
     """A broker, and a client of its own that writes what comes: topic, a space, the payload in hexadecimal digits."""
     folder.mkdir(parents=True)
-    (folder / "mosquitto.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
+    # Started by root it would become another user, who may not read this folder.
+    me = pwd.getpwuid(os.getuid()).pw_name
+    (folder / "mosquitto.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\nuser {me}\n")
     start(tool("mosquitto"), "-c", str(folder / "mosquitto.conf"), stderr=subprocess.DEVNULL)
     wait_for(port)
-    command = [tool("mosquitto_sub"), "-p", str(port), "-t", "relay/#", "-q", "2", "-F", "%t %x"]
-    start(*command, stdout=open(folder / "messages", "w", encoding="ascii"))
+    # What is said before somebody listens is said to nobody: the subscription outlives the connection that makes it.
+    reader = [tool("mosquitto_sub"), "-p", str(port), "-i", "reader", "-c", "-q", "2", "-t", "relay/#"]
+    subprocess.run([*reader, "-E"], check=True)
+    start(*reader, "-F", "%t %x", stdout=open(folder / "messages", "w", encoding="ascii"))
 
 
 def aiosmtpd(start, folder, port):
@@ -44,10 +49,11 @@ def aiosmtpd(start, folder, port):
 
 
 def mail_service(start, folder, port):
-    """Stands in for the three mail services, which can't be had without an account."""
+    """Stands in for the three mail services, which can't be had without an account; it notes each mail as a line of folder/record."""
     folder.mkdir(parents=True)
     program = ROOT / "Tests/Fixtures/servers/mail_services.py"
-    start(sys.executable, str(program), str(folder / "record"), "--port", str(port), stdout=subprocess.DEVNULL)
+    command = [str(PYTHON), str(program), "--port", str(port), "--record", str(folder / "record")]
+    start(*command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
 
 def radicale(start, folder, port, password):
@@ -60,7 +66,7 @@ def radicale(start, folder, port, password):
     start(str(PYTHON), "-m", "radicale", "--config=", *options, stderr=subprocess.DEVNULL)
     wait_for(port)
     url = f"http://127.0.0.1:{port}/maria/health/"
-    subprocess.run(["curl", "-sf", "-u", f"maria:{password}", "-X", "MKCALENDAR", url], check=True)
+    subprocess.run(["curl", "-sf", "--noproxy", "*", "-u", f"maria:{password}", "-X", "MKCALENDAR", url], check=True)
 
 
 def wait_for(port):

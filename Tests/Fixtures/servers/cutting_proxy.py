@@ -4,15 +4,28 @@
 
     cutting_proxy.py UPSTREAM_PORT
 
-Prints its own port. Then each line of standard input is the rule for all connections from there on:
+Prints its own port. Then each line of standard input is a rule or a question. Rules for each connection that begins from there on:
 
     pass                 nothing is cut
     up N                 the connection ends after N bytes from the client went on to the server
     down N               it ends after N bytes from the server went on to the client (0: before the first)
     silent N             after N bytes from the server nothing moves any more, and nothing ends
 
-Each rule is answered with "ok". A cut is a reset, to both sides, so that neither can take it for the end. "count" is answered with
-the bytes of the last finished connection: "UP DOWN". Ends with its standard input.
+Rules for one cut in all that is said from there on, over however many connections, those that are open already among them; after it
+nothing is cut any more:
+
+    once up N            the connection that brings it ends when N bytes from clients went on
+    once down N          likewise for bytes from the server
+    once silent-up N     on that connection nothing moves any more, either way, until the next rule, which ends it
+    once silent-down N   likewise
+
+Each rule is answered with "ok". A cut is a reset, to both sides, so that neither can take it for the end. Further:
+
+    drop                 ends all connections; "ok" when they have ended
+    count                the bytes of the last finished connection: "UP DOWN"
+    since                bytes and cuts since the last rule, over all connections: "UP DOWN CUTS"
+
+Ends with its standard input.
 """
 
 import asyncio
@@ -22,65 +35,102 @@ import struct
 import sys
 
 
+class Rule:
+    """When something is cut: after so many bytes of a way ("up", "down", or None for never)."""
+
+    def __init__(self, way=None, limit=0, silent=False):
+        self.way, self.limit, self.silent, self.hits = way, limit, silent, False
+
+    def share(self, way, data, before):
+        """How much of what came goes on, when so much did before; whether this is where it is cut."""
+        if self.way != way or self.hits or before + len(data) < self.limit:
+            return data, False
+        self.hits = True
+        return data[: self.limit - before], True
+
+
+class Connection:
+    def __init__(self, own):
+        self.own, self.counts = own, {"up": 0, "down": 0}
+        self.stop, self.is_silent, self.ended = asyncio.Event(), False, asyncio.Event()
+
+
 class Proxy:
     def __init__(self, upstream):
-        self.upstream, self.rule, self.last = upstream, ("pass", 0), (0, 0)
+        self.upstream, self.last = upstream, (0, 0)
+        self.connections = set()
+        self.begin()
+
+    def begin(self, each=None, once=None):
+        """Takes a rule for each connection, or one for all that is said."""
+        self.each, self.once = each or Rule(), once
+        self.counts, self.cuts = {"up": 0, "down": 0}, 0
+        for connection in self.connections:
+            if connection.is_silent:
+                connection.stop.set()
 
     async def serve(self, reader, writer):
-        kind, limit = self.rule
         try:
             back, forth = await asyncio.open_connection("127.0.0.1", self.upstream)
         except OSError:
             reset(writer)
             return
-        counts = {"up": 0, "down": 0}
-        stop = asyncio.Event()
-
-        async def pump(source, sink, way):
-            while data := await source.read(65536):
-                if kind == way and counts[way] + len(data) >= limit:
-                    data = data[: limit - counts[way]]
-                    sink.write(data)
-                    await sink.drain()
-                    counts[way] += len(data)
-                    stop.set()
-                    return
-                if kind == "silent" and way == "down" and counts[way] + len(data) >= limit:
-                    sink.write(data[: limit - counts[way]])
-                    await sink.drain()
-                    await asyncio.Event().wait()
-                sink.write(data)
-                await sink.drain()
-                counts[way] += len(data)
-            if sink.can_write_eof():
-                sink.write_eof()
-
-        async def both():
-            await asyncio.gather(pump(reader, forth, "up"), pump(back, writer, "down"))
-
-        work = asyncio.ensure_future(both())
-        ends = [work, asyncio.ensure_future(stop.wait())]
+        rule = self.each
+        connection = Connection(Rule(rule.way, rule.limit, rule.silent))
+        self.connections.add(connection)
+        pumps = asyncio.gather(self.pump(connection, "up", reader, forth), self.pump(connection, "down", back, writer))
+        ends = [asyncio.ensure_future(pumps), asyncio.ensure_future(connection.stop.wait())]
         done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
             task.cancel()
         for task in done:
             task.exception()
-        if stop.is_set():
-            reset(writer)
-            reset(forth)
-        else:
-            writer.close()
-            forth.close()
-        self.last = (counts["up"], counts["down"])
+        for side in (writer, forth):
+            if connection.stop.is_set():
+                reset(side)
+            else:
+                side.close()
+        self.last = (connection.counts["up"], connection.counts["down"])
+        self.connections.discard(connection)
+        connection.ended.set()
 
-    def obey(self, line):
+    async def pump(self, connection, way, source, sink):
+        while data := await source.read(65536):
+            if connection.is_silent:
+                return await asyncio.Event().wait()
+            rule, counts = (self.once, self.counts) if self.once else (connection.own, connection.counts)
+            data, is_cut = rule.share(way, data, counts[way])
+            connection.counts[way] += len(data)
+            self.counts[way] += len(data)
+            sink.write(data)
+            if is_cut:
+                self.cuts += 1
+                connection.is_silent = rule.silent
+            await sink.drain()
+            if is_cut and not rule.silent:
+                return connection.stop.set()
+        if sink.can_write_eof():
+            sink.write_eof()
+
+    async def obey(self, line):
         words = line.split()
         if words == ["count"]:
             return "%d %d" % self.last
-        if words == ["pass"]:
-            self.rule = ("pass", 0)
+        if words == ["since"]:
+            return "%d %d %d" % (self.counts["up"], self.counts["down"], self.cuts)
+        if words == ["drop"]:
+            open_ones = list(self.connections)
+            for connection in open_ones:
+                connection.stop.set()
+            for connection in open_ones:
+                await connection.ended.wait()
+        elif words == ["pass"]:
+            self.begin()
         elif len(words) == 2 and words[0] in ("up", "down", "silent"):
-            self.rule = (words[0], int(words[1]))
+            self.begin(each=Rule("down" if words[0] == "silent" else words[0], int(words[1]), words[0] == "silent"))
+        elif len(words) == 3 and words[0] == "once" and words[1].removeprefix("silent-") in ("up", "down"):
+            way = words[1].removeprefix("silent-")
+            self.begin(once=Rule(way, int(words[2]), way != words[1]))
         else:
             return "what?"
         return "ok"
@@ -102,7 +152,7 @@ async def main():
     lines = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     while line := await lines.readline():
-        print(proxy.obey(line.decode()), flush=True)
+        print(await proxy.obey(line.decode()), flush=True)
 
 
 # A connection that another test had open while this was started is not to be kept open by it.

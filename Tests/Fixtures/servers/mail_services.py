@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for Resend, SendGrid and Postmark, built from what they publish about their APIs. It sends no mail.
 
-    mail_services.py [CERTIFICATE KEY]
+    mail_services.py [--port PORT] [--record FILE] [CERTIFICATE KEY]
 
-Listens on 127.0.0.1, prints the port and ends when stdin does. Everything below /NAME is a world of its own, in which each service
-answers at its own path: POST /emails and GET /domains as Resend, POST /v3/mail/send and GET /v3/scopes as SendGrid, POST /email and
-GET /server as Postmark. Requests are taken as strictly as the services say they take them: unknown members, wrong types, texts
+Listens on 127.0.0.1, prints the port and ends when stdin does. With --record each request for a mail that is answered with success adds a
+line of JSON to FILE before the answer: key (Idempotency-Key), sha256 (of the body), mail (the body, read), isNew (false for a repeat that
+was recognised). Everything below /NAME is a world of its own, in which each service answers at its own path: POST /emails and GET
+/domains as Resend, POST /v3/mail/send and GET /v3/scopes as SendGrid, POST /email and GET /server as Postmark. Requests are taken as strictly as the services say they take them: unknown members, wrong types, texts
 that are missing, names that a service garbles, base64 with anything else in it are errors.
 
 Keys: re_good, re_send_only; SG.good, SG.no_send; pm-good, pm-sandbox. Senders of example.org are verified. inactive@… is a recipient
@@ -24,6 +25,7 @@ that Postmark has deactivated.
     GET /NAME/!requests   what came, as JSON: method, path, headers, length, received, sha256 of the body, status
     GET /NAME/!mails      what was taken, as JSON, attachments decoded: name, type, length, sha256
 """
+import argparse
 import hashlib
 import json
 import os
@@ -40,6 +42,11 @@ from mail_service_rules import SERVICES, Refused, World, lock, resend_error  # n
 # A connection that another test had open while this was started is not to be kept open by it.
 os.closerange(3, 4096)
 worlds = {}
+options = argparse.ArgumentParser(usage=__doc__)
+options.add_argument("--port", type=int, default=0)
+options.add_argument("--record", type=argparse.FileType("a"))
+options.add_argument("certificate", nargs="*")
+options = options.parse_args()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -151,6 +158,13 @@ class Handler(BaseHTTPRequestHandler):
             return None
         return self.reset()
 
+    def record(self, fields, body, is_new):
+        line = {"key": fields.get("idempotency-key", ""), "sha256": hashlib.sha256(body).hexdigest(),
+                "mail": json.loads(body), "isNew": is_new}
+        with lock:
+            options.record.write(json.dumps(line) + "\n")
+            options.record.flush()
+
     def judged(self, world, path, fields, body, rule):
         try:
             service = SERVICES.get((self.command, path))
@@ -165,7 +179,10 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 if fields.get("content-type") != "application/json" or "content-length" not in fields:
                     raise Refused(415, {"message": "wants JSON of a known length"})
+                before = len(world.mails)
                 status, answer, headers = service(world, fields, body)
+                if options.record:
+                    self.record(fields, body, len(world.mails) > before)
             return status, None if answer is None else json.dumps(answer), headers
         except Refused as refused:
             return refused.status, refused.body, refused.headers
@@ -184,10 +201,10 @@ class Server(ThreadingHTTPServer):
         pass
 
 
-server_socket = Server(("127.0.0.1", 0), Handler)
-if len(sys.argv) > 2:
+server_socket = Server(("127.0.0.1", options.port), Handler)
+if options.certificate:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(sys.argv[1], sys.argv[2])
+    context.load_cert_chain(*options.certificate)
     server_socket.socket = context.wrap_socket(server_socket.socket, server_side=True, do_handshake_on_connect=False)
 threading.Thread(target=server_socket.serve_forever, daemon=True).start()
 print(server_socket.server_address[1], flush=True)

@@ -3,7 +3,8 @@
 
     radicale_server.py FOLDER USER PASSWORD [CERTIFICATE KEY]
 
-Listens on 127.0.0.1, prints the port, keeps its collections in FOLDER and ends when stdin does.
+Listens on 127.0.0.1, prints the port, keeps its collections in FOLDER and ends when stdin does. Its own log, a line for each request and
+each answer, is FOLDER/log.
 """
 import logging
 import os
@@ -40,8 +41,10 @@ configuration.update({
     "auth": {"type": "htpasswd", "htpasswd_filename": users, "htpasswd_encryption": "plain", "delay": "0"},
     "storage": {"filesystem_folder": os.path.join(folder, "collections")},
 }, "test", privileged=True)
-# What tests provoke is no news.
-logging.disable(logging.CRITICAL)
+# What tests provoke is no news on a terminal.
+logger = logging.getLogger("radicale")
+logger.handlers[:] = [logging.FileHandler(os.path.join(folder, "log"))]
+logger.setLevel(logging.INFO)
 end, ended = socket.socketpair()
 
 
