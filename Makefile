@@ -7,7 +7,7 @@ DIST ?= dist
 PROOF = $(SCRATCH)/release/relay-proof
 SWIFT_BUILD = swift build --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --no-color-diagnostics
 
-.PHONY: build run test bench sweep soak sanitize fuzz simulate simulate-broken check format help clean proof bootstrap bootstrap-test
+.PHONY: build run demo-targets test bench sweep soak sanitize fuzz simulate simulate-broken check format help clean proof bootstrap bootstrap-test
 
 help: ## Lists these commands.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
@@ -19,6 +19,9 @@ build: bootstrap ## Builds a release into dist/, which runs from any folder and 
 
 run: build ## Runs the demo: a daemon, a receiver, three pipelines and some files. Ctrl-C ends it.
 	@python3 Examples/demo/run.py $(DIST)
+
+demo-targets: bootstrap-test build ## One artifact to all six targets and the servers that people run, read back by other tools, compared by hash.
+	@python3 Examples/demo-targets/run.py $(DIST)
 
 test: bootstrap-test ## Builds and runs all tests.
 	$(SWIFT_BUILD) --build-tests

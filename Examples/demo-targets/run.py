@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py DIST: hands one artifact of three files to every target there is, with a server of its kind behind each, reads back what
-arrived with other people's tools, and compares by hash. Ends with 1 where something differs.
+"""run.py DIST [--spoil]: hands one artifact of three files to every target there is, with a server of its kind behind each, reads back
+what arrived with other people's tools, and compares by hash. Ends with 1 where something differs.
 
-The servers are installed by scripts/bootstrap. It needs no root and writes only below its own folder.
+With --spoil a byte of what the web server got is changed before it is read back: the comparison must notice. The servers are
+installed by scripts/bootstrap. It needs no root and writes only below its own folder.
 """
 
 import collections
@@ -80,6 +81,12 @@ def compare(samples, port):
     return good
 
 
+def spoil(file):
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+
+
 def main():
     dist = Path(sys.argv[1] if len(sys.argv) > 1 else "dist").resolve()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -99,6 +106,8 @@ def main():
         for pipeline in pipelines:
             demo.submit(pipeline, *samples)
         demo.wait("everything had arrived", lambda: demo.all_arrived(len(pipelines)))
+        if "--spoil" in sys.argv:
+            spoil(RECEIVED / "web/dav/2.json")
         if not compare(samples, port):
             sys.exit("\nSomething differs; the daemon said:\n" + demo.last_words())
         print(f"\nAll is the same. What arrived is in {shown(RECEIVED)}, the daemon's log in {shown(demo.log)}.")

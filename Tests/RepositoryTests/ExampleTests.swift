@@ -12,7 +12,7 @@ import Testing
     #expect(result.output.contains("is good"), "\(result.output)")
   }
 
-  @Test(arguments: ["Examples/pipelines.json", "Examples/demo/pipelines.json"])
+  @Test(arguments: ["Examples/pipelines.json", "Examples/demo/pipelines.json", "Examples/demo-targets/pipelines.json"])
   func `an example in the repository is good`(name: String) throws {
     try check(Repository.path(name))
   }
