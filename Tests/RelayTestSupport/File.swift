@@ -15,10 +15,12 @@ package struct CallError: Error, CustomStringConvertible {
 }
 
 package enum File {
-  package static func bytes(of path: String) throws -> [UInt8] {
+  /// - Parameter offset: in bytes; what is before it is left out.
+  package static func bytes(of path: String, from offset: Int = 0) throws -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw CallError("open \(path)") }
     defer { close(file) }
+    guard offset == 0 || lseek(file, offset, SEEK_SET) >= 0 else { throw CallError("lseek \(path)") }
     return try bytes(from: file)
   }
 

@@ -78,13 +78,18 @@ class Proxy:
         rule = self.each
         connection = Connection(Rule(rule.way, rule.limit, rule.silent))
         self.connections.add(connection)
-        pumps = asyncio.gather(self.pump(connection, "up", reader, forth), self.pump(connection, "down", back, writer))
-        ends = [asyncio.ensure_future(pumps), asyncio.ensure_future(connection.stop.wait())]
-        done, waiting = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for task in waiting:
+        ways = (("up", reader, forth), ("down", back, writer))
+        pumps = {asyncio.create_task(self.pump(connection, *way)) for way in ways}
+        stop = asyncio.create_task(connection.stop.wait())
+        waiting = pumps
+        while waiting and not stop.done():
+            done, waiting = await asyncio.wait({*waiting, stop}, return_when=asyncio.FIRST_COMPLETED)
+            waiting.discard(stop)
+            if any(task.exception() for task in done):
+                break
+        for task in {*pumps, stop}:
             task.cancel()
-        for task in done:
-            task.exception()
+        await asyncio.gather(*pumps, stop, return_exceptions=True)
         for side in (writer, forth):
             if connection.stop.is_set():
                 reset(side)

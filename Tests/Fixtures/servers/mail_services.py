@@ -5,10 +5,13 @@
     mail_services.py [--port PORT] [--record FILE] [CERTIFICATE KEY]
 
 Listens on 127.0.0.1, prints the port and ends when stdin does. With --record each request for a mail that is answered with success adds a
-line of JSON to FILE before the answer: key (Idempotency-Key), sha256 (of the body), mail (the body, read), isNew (false for a repeat that
-was recognised). Everything below /NAME is a world of its own, in which each service answers at its own path: POST /emails and GET
-/domains as Resend, POST /v3/mail/send and GET /v3/scopes as SendGrid, POST /email and GET /server as Postmark. Requests are taken as strictly as the services say they take them: unknown members, wrong types, texts
-that are missing, names that a service garbles, base64 with anything else in it are errors.
+line of JSON to FILE before the answer: key (Idempotency-Key), sha256 (of the body), mail (the body, read), files (name and sha256 of each
+attachment), isNew (false for a repeat that was recognised).
+
+Everything below /NAME is a world of its own, in which each service answers at its own path: POST /emails and GET /domains as Resend,
+POST /v3/mail/send and GET /v3/scopes as SendGrid, POST /email and GET /server as Postmark. Requests are taken as strictly as the
+services say they take them: unknown members, wrong types, texts that are missing, names that a service garbles, base64 with anything
+else in it are errors.
 
 Keys: re_good, re_send_only; SG.good, SG.no_send; pm-good, pm-sandbox. Senders of example.org are verified. inactive@… is a recipient
 that Postmark has deactivated.
@@ -26,6 +29,7 @@ that Postmark has deactivated.
     GET /NAME/!mails      what was taken, as JSON, attachments decoded: name, type, length, sha256
 """
 import argparse
+import base64
 import hashlib
 import json
 import os
@@ -159,8 +163,14 @@ class Handler(BaseHTTPRequestHandler):
         return self.reset()
 
     def record(self, fields, body, is_new):
-        line = {"key": fields.get("idempotency-key", ""), "sha256": hashlib.sha256(body).hexdigest(),
-                "mail": json.loads(body), "isNew": is_new}
+        mail = json.loads(body)
+        attachments = mail.get("attachments") or mail.get("Attachments") or []
+        files = [
+            {"name": each.get("filename") or each.get("Name"),
+             "sha256": hashlib.sha256(base64.b64decode(each.get("content") or each.get("Content"))).hexdigest()}
+            for each in attachments]
+        line = {"key": fields.get("idempotency-key", ""), "sha256": hashlib.sha256(body).hexdigest(), "mail": mail,
+                "files": files, "isNew": is_new}
         with lock:
             options.record.write(json.dumps(line) + "\n")
             options.record.flush()

@@ -7,14 +7,18 @@ import ScenarioSupport
 /// The command line of the proofs.
 enum ProofCommand {
   static let usage = """
-    usage: relay-proof sweep|powercut|soak|simulate [--program PATH] [--seconds N] [--seed S] [--record FILE]
+    usage: relay-proof sweep|powercut|cuts|soak|simulate [--program PATH] [--seconds N] [--seed S] [--record FILE]
                        [--scenario NAME] [--effect NAME] [--at N] [--sample N] [--lanes N]
+                       [--target NAME] [--way up|down]
                        [--seeds N] [--first-seed K] [--steps M] [--until-found true]
 
       sweep   each scenario is broken at each of its durable, network and process calls: killed, with errors, cut short
               --sample 20 tries about twenty points of each; --scenario deliver --effect kill --at 7 plays one again
 
       powercut  the state folder lies on a disk of its own, whose power is cut at each durable call (root only)
+
+      cuts      each network target's conversation with its server is cut at every byte either way, and gone silent at a few
+                --target smtp tries one, --sample 20 about twenty points each way, --target smtp --way up --at 37 one point
 
       soak      hands artifacts over for --seconds N while the daemon is killed, its calls fail, clocks jump and receivers
                 make trouble; --seed S repeats the choices, --record FILE adds a line to a table
@@ -43,6 +47,7 @@ enum ProofCommand {
       case "sweep": return try sweep(options, SweepScenario.all)
       case "soak": return try soak(options)
       case "powercut": return try powerCut(options)
+      case "cuts": return try cuts(options)
       case "simulate": return simulate(options)
       default: return wrong("what is to be done?")
       }
@@ -55,11 +60,11 @@ enum ProofCommand {
   /// A run that tries nothing must not look like one that finds nothing.
   private static func mistake(in options: [String: String]) -> String? {
     let numbers: Set = ["seconds", "seed", "at", "sample", "lanes", "seeds", "first-seed", "steps"]
-    let names: Set = ["program", "record", "scenario", "effect", "until-found"]
+    let names: Set = ["program", "record", "scenario", "effect", "until-found", "target", "way"]
     for (name, value) in options.sorted(by: { $0.key < $1.key }) {
       guard numbers.contains(name) || names.contains(name) else { return "there is no option --\(name)" }
       guard numbers.contains(name) else { continue }
-      guard let number = UInt64(value), number > 0 || name == "first-seed", number <= Int.max else {
+      guard let number = UInt64(value), number > 0 || name == "first-seed" || name == "at", number <= Int.max else {
         return "--\(name) takes a number above 0, not \(value)"
       }
     }
@@ -71,10 +76,10 @@ enum ProofCommand {
     if let effect = options["effect"], !effects.contains(effect) {
       return "there is no effect \"\(effect)\"; there are \(effects.sorted().joined(separator: ", "))"
     }
-    return nil
+    return cutMistake(in: options)
   }
 
-  private static func wrong(_ problem: String) -> Int32 {
+  static func wrong(_ problem: String) -> Int32 {
     say("relay-proof: \(problem)\n\(usage)")
     return 2
   }
@@ -148,13 +153,13 @@ enum ProofCommand {
   }
 
   /// Programs under test are started from folders of their own.
-  private static func absolute(_ path: String) -> String {
+  static func absolute(_ path: String) -> String {
     guard let whole = realpath(path, nil) else { return path }
     defer { free(whole) }
     return String(cString: whole)
   }
 
-  private static func pad(_ text: String, _ width: Int) -> String {
+  static func pad(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 }
