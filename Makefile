@@ -29,6 +29,7 @@ test: bootstrap-test ## Builds and runs all tests.
 	$(SCRATCH)/debug/relay-proof simulate --seeds 3000
 	$(SCRATCH)/debug/relay-proof sweep --sample 3
 	$(SCRATCH)/debug/relay-proof powercut --sample 4
+	$(SCRATCH)/debug/relay-proof cuts --sample 4
 	$(SCRATCH)/debug/relay-proof soak --seconds 45 --seed 6197
 
 check: bootstrap-test build ## Checks form, module edges, links, binaries, and that dist/ runs where no toolchain is.
@@ -37,9 +38,10 @@ check: bootstrap-test build ## Checks form, module edges, links, binaries, and t
 bench: bootstrap-test build ## Measures, beside peers and the disk's floor; BENCH="names" picks, BENCH_OPTIONS="--json f".
 	@python3 Benchmarks/bench.py $(BENCH_OPTIONS) $(DIST) $(SCRATCH)/release $(BENCH)
 
-sweep: bootstrap-test build proof ## Breaks the program at every durable, network and process call of each scenario (SAMPLE=n: only some).
+sweep: bootstrap-test build proof ## Breaks the program at every durable, network and process call, and conversations at every byte (SAMPLE=n: only some).
 	@$(PROOF) sweep --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 	@$(PROOF) powercut --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
+	@$(PROOF) cuts --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))
 
 soak: bootstrap-test build proof ## Breaks everything at random for SECONDS=600, then judges; cuts the power at each call before (RECORD=docs/soak-log.md adds a line there).
 	@$(PROOF) powercut --program $(DIST)/bin/relay-host $(if $(SAMPLE),--sample $(SAMPLE))

@@ -228,12 +228,14 @@ targets += [
 // Proof: who judges what became of what was accepted, and what breaks the program to let it judge.
 targets += [
   .target(name: "RelayOracle", path: "Tests/Proof/Oracle", swiftSettings: strict),
-  tests("ProofTests", ["RelayOracle", "RelaySimulation", "RelayTestSupport"]),
+  tests(
+    "ProofTests",
+    ["RelayOracle", "RelaySimulation", "RelayTestSupport", "relay-host", "relay-worker", .target(name: "relay-proof")]),
   .executableTarget(
     name: "relay-proof",
     dependencies: [
-      "RelaySimulation", "RelayOracle", "ScenarioSupport", "RelaySystem", "RelayArchive", "RelayTestSupport",
-      "relay-host", "relay-worker",
+      "RelaySimulation", "RelayOracle", "ScenarioSupport", "RelaySystem", "RelayJSON", "RelayArchive",
+      "RelayTestSupport", "TestPrograms", "relay-host", "relay-worker",
     ],
     path: "Tests/Proof/Program", swiftSettings: strict),
 ]
