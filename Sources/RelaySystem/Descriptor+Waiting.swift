@@ -13,4 +13,11 @@ extension Descriptor {
       if rest == 0 { return false }
     }
   }
+
+  /// Whether the other end of a connection is gone for good; one that only has nothing more to say isn't.
+  package var isHungUp: Bool {
+    var entry = pollfd(fd: number, events: 0, revents: 0)
+    guard Glibc.poll(&entry, 1, 0) > 0 else { return false }
+    return Int32(entry.revents) & (POLLHUP | POLLERR | POLLNVAL) != 0
+  }
 }

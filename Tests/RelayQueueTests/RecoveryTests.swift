@@ -263,6 +263,17 @@ import Testing
     }
   }
 
+  @Test func `is measured while another one is deleted`() throws {
+    try withPipeline { pipeline in
+      for _ in 0..<2 { _ = try submit(["xx"], to: pipeline) }
+      for sequence: UInt64 in 1...2 { try pipeline.setAside(sequence, reason: reason) }
+      let first = Fault(.open, on: pipeline.folder.path + "/refused/0000000001", .fails(ENOENT))
+      #expect(try FaultDoor.with([first]) { () throws in try pipeline.refusedBytes() } == 2)
+      let broken = Fault(.open, on: pipeline.folder.path + "/refused/0000000001", .fails(EIO))
+      #expect(throws: SystemError.self) { try FaultDoor.with([broken]) { () throws in try pipeline.refusedBytes() } }
+    }
+  }
+
   @Test func `is not sent again when it is damaged`() throws {
     try withPipeline { pipeline in
       try submit(["x"], to: pipeline)

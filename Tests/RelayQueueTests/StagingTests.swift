@@ -47,6 +47,41 @@ import Testing
     }
   }
 
+  @Test func `the last number there is says where it stands and how to go on`() throws {
+    try withPipeline { pipeline in
+      try pipeline.subfolder("corrupt").makeFolder("999999999999999999")
+      let again = try reopened(pipeline)
+      let expected = QueueError.noNumberLeft(pipeline: again.folder.path)
+      #expect(throws: expected) { try submit(["a"], to: again) }
+      #expect(expected.message.contains("999999999999999999") && expected.message.contains("move it away"))
+      #expect(try again.queue.names() == [])
+      try pipeline.subfolder("corrupt").removeTree("999999999999999999")
+      #expect(try submit(["a"], to: try reopened(pipeline)).sequence == 1)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `what nobody waits for any more is given up in its middle`(isEndless: Bool)
+    throws
+  {
+    try withPipeline { pipeline in
+      let staged = try pipeline.stage()
+      // One never ends, and one never begins.
+      let (reader, writer) = try UnixSocket.pipe()
+      try reader.setNonBlocking()
+      let source = isEndless ? try Directory("/dev").openDevice("zero") : reader
+      var asked = 0
+      #expect(throws: QueueError.unwanted) {
+        try staged.addPart(name: Array("x".utf8), from: source) {
+          asked += 1
+          return asked < 3
+        }
+      }
+      #expect(asked == 3)
+      #expect(try pipeline.queue.names() == [])
+      withExtendedLifetime(writer) {}
+    }
+  }
+
   @Test func `the unit artifact has one delivery id for all parts`() throws {
     try withPipeline { pipeline in
       let staged = try pipeline.stage(ArtifactDescription(unit: .artifact))

@@ -33,6 +33,18 @@ import Testing
     }
   }
 
+  @Test func `has one owner also when somebody deletes the file that stands for the lock`() throws {
+    try withFolder { folder in
+      let first = try StateFolder.open(folder.path)
+      try folder.remove("lock")
+      #expect(throws: StateError.inUse(path: folder.path, pid: nil)) { try StateFolder.open(folder.path) }
+      #expect(throws: StateError.inUse(path: folder.path, pid: nil)) {
+        try StateFolder.open(folder.path, access: .keeper)
+      }
+      withExtendedLifetime(first) {}
+    }
+  }
+
   @Test func `a state that may not be what is in force is written even when it says the same`() throws {
     try withFolder { folder in
       let state = try StateFolder.open(folder.path + "/state")
@@ -50,7 +62,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["2\n", "99999999999", "", "one", "0", "-1", "18446744073709551616"])
+  @Test(arguments: ["2\n", "99999999999", "", "one", "0", "-1", "+1", "01", " 1", "18446744073709551616"])
   func `of a newer or unreadable format is not touched`(format: String) throws {
     try withFolder { folder in
       try folder.replace("format", with: Array(format.utf8))

@@ -44,6 +44,11 @@ extension Installation {
 
   package func refused(_ pipeline: String) -> [String] { names(in: "relay-data/pipelines/\(pipeline)/refused") }
 
+  /// The artifacts that a listing names.
+  package func artifacts(_ list: String, _ pipeline: String) throws -> [String] {
+    try run(list, pipeline, "--json").json?["artifacts"]?.array?.compactMap { $0["artifact"]?.string } ?? []
+  }
+
   /// What `targets --json` says of a file in the targets folder; nil while it isn't listed.
   package func target(file: String) throws -> JSONNode? {
     try run("targets", "--json").json?["targets"]?.array?.first {

@@ -19,6 +19,7 @@ package final class Installation: Sendable {
   private let place: String
   private let daemon = Mutex<ChildProcess?>(nil)
   private let runs = Mutex(0)
+  private let unread = Mutex<Descriptor?>(nil)
 
   package var path: String { folder.path }
   package var state: String { path + "/relay-data" }
@@ -68,14 +69,25 @@ package final class Installation: Sendable {
   }
 
   /// Starts the daemon without waiting for anything.
-  package func launch(environment: [String: String] = [:]) throws {
-    let log = try folder.openOrCreateFile("log", append: true)
+  ///
+  /// - Parameter isLogRead: Else its log goes into a pipe of one page that nobody empties.
+  package func launch(environment: [String: String] = [:], isLogRead: Bool = true) throws {
+    let log = try isLogRead ? folder.openOrCreateFile("log", append: true) : fullPipe()
     let child = try ChildProcess(
       .init(
         program: program, arguments: ["--config", path + "/pipelines.json"],
         environment: ["PATH": "/usr/bin:/bin", "HOME": path].merging(environment) { $1 },
         descriptors: [try Directory("/dev").openDevice("null"), log, log], folder: path))
     daemon.withLock { $0 = child }
+  }
+
+  /// A pipe whose reading end stays open as long as this installation, and is never read.
+  private func fullPipe() throws -> Descriptor {
+    let (reading, writing) = try UnixSocket.pipe()
+    // F_SETPIPE_SZ, which Glibc's module leaves out.
+    _ = fcntl(writing.number, 1031, 4096)
+    unread.withLock { $0 = reading }
+    return writing
   }
 
   /// Whether the daemon that was started last is still there.

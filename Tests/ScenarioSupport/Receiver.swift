@@ -65,7 +65,9 @@ package final class Receiver: Sendable {
   package func forget() { truncate(record, 0) }
 
   /// What the path /script/NAME does from now on: a path for each request, the last one for all that follow.
-  package func script(_ name: String, _ lines: String...) throws {
+  package func script(_ name: String, _ lines: String...) throws { try script(name, lines) }
+
+  package func script(_ name: String, _ lines: [String]) throws {
     let file = "\(record).\(name)"
     try File.write(lines.joined(separator: "\n").utf8, to: file + ".new")
     guard rename(file + ".new", file) == 0 else { throw CallError("rename") }

@@ -195,4 +195,48 @@ import Testing
       #expect(answer.json?["error"]?["message"]?.string != nil, "\(words): \(answer)")
     }
   }
+
+  @Test func `no word may be empty, and the configuration must be a file`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("files"))
+    for words in [["backup", ""], ["restore", ""], ["submit", "files", ""], ["status", ""], ["secret", "set", ""]] {
+      let answer = try host.run(words)
+      #expect(answer.status == 2 && answer.problems.contains(" is empty"), "\(words): \(answer)")
+    }
+    let answer = try host.shell("mkfifo pipe; \"$relay\" check --config pipe; \"$relay\" check --config /tmp")
+    #expect(answer.status == 2 && answer.problems.contains("pipe is no regular file"), "\(answer)")
+    #expect(answer.problems.contains("/tmp is no regular file"), "\(answer)")
+  }
+
+  @Test func `check tells programs, too, what isn't there yet`() throws {
+    let host = try Installation()
+    let pipeline = """
+      {"id": "web", "extract": {"from": "inbox", "directory": "nowhere"},
+       "load": {"target": "http", "settings": {"url": "http://127.0.0.1:1/", "bearer": {"secret": "key"}}}}
+      """
+    try host.configure(pipeline)
+    let answer = try host.run("check", "--json")
+    let warnings = answer.json?["warnings"]?.array ?? []
+    #expect(answer.status == 0 && warnings.count == 2, "\(answer)")
+    #expect(warnings.allSatisfy { $0["pipeline"]?.string == "web" })
+    #expect(warnings.contains { $0["message"]?.string?.contains("nowhere is not there") == true })
+  }
+
+  @Test func `a command that is ended leaves no temporary folder`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    try host.configure(receiver.pipeline("web", "/wait/60000/200"))
+    let answer = try host.shell(
+      """
+      mkdir tmp; export TMPDIR=$PWD/tmp
+      for signal in TERM HUP; do
+        "$relay" test web --config "$config" & pid=$!
+        for turn in $(seq 500); do [ -n "$(ls tmp)" ] && break; sleep 0.02; done
+        ls tmp | wc -l
+        kill -$signal $pid; wait $pid; echo $?
+        ls tmp | wc -l
+      done
+      """)
+    #expect(answer.output == "1\n143\n0\n1\n129\n0\n", "\(answer)")
+  }
 }

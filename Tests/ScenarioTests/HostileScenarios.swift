@@ -39,6 +39,7 @@ import Testing
     Crime("hang", "none", "Nothing has moved for", timeout: "1s"),
     Crime("ignore-term", "none", "It didn't stop when asked", timeout: "1s"),
     Crime("hang-cancel", "retry", "Nothing has moved for", timeout: "1s"),
+    Crime("hang-unsure", "retry", "Nothing has moved for", timeout: "1s"),
     // Only a complete frame counts, and the first one.
     Crime("forged-result", "delivered", settings: "\"request\": 1"),
     Crime("result-then-crash", "delivered", settings: "\"request\": 1"),

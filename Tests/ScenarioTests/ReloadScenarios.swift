@@ -90,6 +90,8 @@ import Testing
     let left = try host.run("status", "--json").json?["unconfigured"]?.array ?? []
     #expect(left.map { $0["id"]?.string } == ["b"])
     #expect(left.first?["queuedArtifacts"]?.integer == 1)
+    // Nobody delivers it, and that is told to whoever only looks at the exit code.
+    #expect(try host.run("status").status == 3)
 
     // Back again: it waits on, where it was.
     try host.configure(first, second)
@@ -268,5 +270,36 @@ extension String {
   func replacing(_ old: String, with new: String) -> String {
     guard let range = ranges(of: old).first else { return self }
     return self[..<range.lowerBound] + new + self[range.upperBound...]
+  }
+
+  @Test func `of many pipelines asks a few destinations at a time, and all of them`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    try host.configure(Installation.filing("files"))
+    try host.start()
+    let many = (1...24).map { receiver.pipeline("web-\($0)", "/status/200/\($0)") }.joined(separator: ",\n")
+    try host.configure(many)
+    #expect(try host.run("reload").status == 0)
+    var most = 0
+    let isDone = eventually(within: 60) {
+      most = max(most, ProcessTable.workers(of: host.pid).count)
+      return host.log.split(separator: "\n").count { $0.contains("The destination answers.") } == 24
+    }
+    #expect(isDone && (1...4).contains(most), "\(most) workers at once; \(host.log.suffix(2000))")
+  }
+
+  @Test func `can't move the state folder away under the daemon`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("files"))
+    try host.start()
+    try host.configure(Installation.filing("files"), top: #""state": "elsewhere""#)
+    #expect(eventually { host.log.contains("names another state folder") })
+    #expect(host.log.contains("only a restart can change that"))
+    #expect(!host.names(in: ".").contains("elsewhere"))
+    // The pipeline goes on where it was.
+    try host.configure(Installation.filing("files"))
+    #expect(try host.run("reload").status == 0)
+    try host.submit("files", "hello", name: "letter.txt")
+    #expect(eventually { host.text(of: "out/letter.txt") == "hello" })
   }
 }

@@ -155,4 +155,25 @@ import Testing
     let full = try host.run("submit", "files", host.path + "/file")
     #expect(full.status == 4 && full.problems.contains("submit.queue-full"), "\(full)")
   }
+
+  @Test func `a command that is killed in the middle leaves nothing behind`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("files"))
+    try host.start()
+    // Endless, and silent.
+    let answer = try host.shell(
+      """
+      mkfifo silent; exec 3<>silent
+      "$relay" submit files /dev/zero --config "$config" & first=$!
+      "$relay" submit files - --config "$config" <&3 & second=$!
+      for turn in $(seq 500); do
+        [ "$(ls -A relay-data/pipelines/files/queue | wc -l)" = 2 ] && break; sleep 0.02
+      done
+      kill -9 $first $second
+      """)
+    #expect(answer.status == 0, "\(answer)")
+    #expect(eventually(within: 10) { host.names(in: "relay-data/pipelines/files/queue").isEmpty })
+    try host.submit("files", "hello", name: "letter.txt")
+    #expect(eventually { host.text(of: "out/letter.txt") == "hello" })
+  }
 }

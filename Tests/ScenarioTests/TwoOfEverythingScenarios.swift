@@ -96,4 +96,38 @@ import Testing
     let connections = Dictionary(grouping: requests, by: \.connection)
     #expect(!connections.isEmpty)
   }
+
+  @Test func `refusals and people who delete what was refused never lose one from view`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    // Every second one, since five in a row would stop the pipeline.
+    let answers = (0..<20).flatMap { _ in ["/status/400", "/status/200"] }
+    try receiver.script("web", answers)
+    try host.configure(receiver.pipeline("web", "/script/web"))
+    try host.start()
+    let submitted = Mutex<Set<String>>([])
+    let deleted = Mutex<[String]>([])
+    let submitter = { @Sendable () throws -> Void in
+      for _ in 0..<40 {
+        let artifact = try host.submit("web", "x")
+        submitted.withLock { _ = $0.insert(artifact) }
+      }
+    }
+    let deleter = { @Sendable () throws -> Void in
+      for _ in 0..<30 {
+        for artifact in try host.artifacts("refused", "web").prefix(2) {
+          let answer = try host.run("refused", "delete", "web", artifact)
+          if answer.status == 0 { deleted.withLock { $0.append(artifact) } }
+          // The other one was faster.
+          #expect([0, 2].contains(answer.status), "\(answer)")
+        }
+      }
+    }
+    try together([submitter, deleter, deleter])
+    #expect(try host.reaches("web", "idle"))
+    let (all, gone) = (submitted.withLock { $0 }, deleted.withLock { $0 })
+    let left = Set(try host.artifacts("refused", "web"))
+    #expect(all.count == 40 && left.count + gone.count == 20)
+    #expect(left.union(gone).isSubset(of: all) && left.isDisjoint(with: gone))
+  }
 }

@@ -265,7 +265,9 @@ extension DeliveryEngine {
       return log(.warning, "The target reported a result for nothing that is in flight; it was ignored.", runtime)
     }
     var verdict = Self.verdict(of: wire, returnCode: code)
-    if flight.isStalled, verdict.code == .cancelled {
+    // The target was told to end and only knows that; what matters is why.
+    let wasEnded = verdict.code == .cancelled || verdict.code == .retry && verdict.reason == RELAY_REASON_TIMEOUT
+    if flight.isStalled, wasEnded {
       verdict = DeliveryVerdict(
         .retry, reason: RELAY_REASON_TIMEOUT, maybeDelivered: flight.isAllRead, message: stallMessage(runtime, flight))
     }

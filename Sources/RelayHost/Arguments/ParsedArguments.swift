@@ -61,6 +61,10 @@ extension CommandSyntax {
     if given.count < needed {
       throw UsageError(message: "\(operands[given.count].name) is missing", usage: usage)
     }
+    if let empty = given.firstIndex(of: "") {
+      let operand = operands.indices.contains(empty) ? operands[empty] : operands.last
+      throw UsageError(message: "\(operand?.name ?? "a word") is empty", usage: usage)
+    }
     if given.count > operands.count, operands.last?.isRepeated != true {
       throw UsageError(message: "unexpected \"\(given[operands.count])\"", usage: usage)
     }

@@ -29,47 +29,56 @@ enum CheckCommand {
       let outcomes = answers.values.compactMap { $0.map(Outcome.init(of:)) }
       let outcome: Outcome =
         !isValid ? .usage : outcomes.contains(.needsYou) ? .needsYou : outcomes.contains(.waits) ? .waits : .done
-      if json { return .print(self.json(file, isValid, problems, configuration, answers), outcome) }
-      var ending = words(file, isValid, problems, configuration, catalogue, answers, outcome)
-      let folders = configuration.map(missingInboxes) ?? []
       let unconfined = configuration.map { Self.unconfined($0, catalogue) } ?? []
-      ending.problems += (missing + folders + unconfined).map { "warning: \($0)\n" }.joined()
+      let absent = missing + (configuration.map(missingInboxes) ?? []) + unconfined
+      if json { return .print(self.json(file, isValid, problems, configuration, answers, absent), outcome) }
+      var ending = words(file, isValid, problems, configuration, catalogue, answers, outcome)
+      if let warning = configuration.flatMap({ Confinement.policy($0).warning }) {
+        ending.problems += "warning: \(warning)\n"
+      }
+      ending.problems += absent.map { "warning: pipeline \($0.pipeline): \($0.message)\n" }.joined()
       return ending
     }
   }
 
-  /// Secrets that a pipeline names and nobody has set yet: told for people; with them set, the file is as good as it is.
-  private static func missingSecrets(_ configuration: Configuration, _ secrets: SecretKeeper?) -> [String] {
+  /// What a pipeline needs and isn't there yet, outside the file.
+  private struct Absence {
+    var pipeline: String
+    var message: String
+  }
+
+  /// Secrets that a pipeline names and nobody has set yet; with them set, the file is as good as it is.
+  private static func missingSecrets(_ configuration: Configuration, _ secrets: SecretKeeper?) -> [Absence] {
     configuration.pipelines.flatMap { pipeline in
       pipeline.load.settings.secrets.compactMap { secret in
         do throws(SecretProblem) {
           _ = try secrets?.value(secret.name)
           return nil
         } catch {
-          return "pipeline \(pipeline.id): \(error.message)"
+          return Absence(pipeline: pipeline.id, message: error.message)
         }
       }
     }
   }
 
   /// Inboxes that somebody named and that aren't there: their disk may come later, or the name is wrong.
-  private static func missingInboxes(_ configuration: Configuration) -> [String] {
+  private static func missingInboxes(_ configuration: Configuration) -> [Absence] {
     configuration.pipelines.compactMap { pipeline in
       guard case .inbox(let directory) = pipeline.extract, !isThere(directory),
         !PathRules.isInside(directory, configuration.state)
       else { return nil }
-      return "pipeline \(pipeline.id): its inbox \(directory) is not there; nothing is taken until it is."
+      return Absence(
+        pipeline: pipeline.id, message: "its inbox \(directory) is not there; nothing is taken until it is.")
     }
   }
 
-  /// What the kernel can't keep targets from, and who may not run because of that.
-  private static func unconfined(_ configuration: Configuration, _ catalogue: TargetCatalogue) -> [String] {
+  /// Pipelines whose target may not run, because the kernel can't confine it.
+  private static func unconfined(_ configuration: Configuration, _ catalogue: TargetCatalogue) -> [Absence] {
     let policy = Confinement.policy(configuration)
-    let stopped = configuration.pipelines.compactMap { pipeline -> String? in
+    return configuration.pipelines.compactMap { pipeline in
       guard let target = catalogue[pipeline.load.targetID] else { return nil }
-      return policy.refusal(isShipped: target.isShipped).map { "pipeline \(pipeline.id): \($0)" }
+      return policy.refusal(isShipped: target.isShipped).map { Absence(pipeline: pipeline.id, message: $0) }
     }
-    return (policy.warning.map { [$0] } ?? []) + stopped
   }
 
   private static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -107,7 +116,7 @@ enum CheckCommand {
 
   private static func json(
     _ file: ConfigurationFile, _ isValid: Bool, _ problems: [Diagnostic], _ configuration: Configuration?,
-    _ answers: [String: DeliveryVerdict?]
+    _ answers: [String: DeliveryVerdict?], _ absent: [Absence]
   ) -> String {
     var writer = JSONWriter(style: .pretty)
     writer.beginObject()
@@ -121,6 +130,17 @@ enum CheckCommand {
     writer.endArray()
     writer.name("confinement")
     writer.raw(Confinement.json)
+    writer.name("warnings")
+    writer.beginArray()
+    for absence in absent {
+      writer.beginObject()
+      writer.name("pipeline")
+      writer.value(absence.pipeline)
+      writer.name("message")
+      writer.value(absence.message)
+      writer.endObject()
+    }
+    writer.endArray()
     writer.name("pipelines")
     writer.beginArray()
     for pipeline in configuration?.pipelines ?? [] {

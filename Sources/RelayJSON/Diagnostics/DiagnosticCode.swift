@@ -69,6 +69,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
   case configHealthNotRun = "config.health-not-run"
   case configTemplateIgnored = "config.template-ignored"
   case configNotYet = "config.not-yet"
+  case configNeedsRestart = "config.needs-restart"
   case configTooMany = "config.too-many"
   case configMoreWarnings = "config.more-warnings"
 
@@ -210,6 +211,7 @@ extension DiagnosticCode {
       "this version doesn't run pipelines that read health data; the pipeline is checked and left alone"
     case .configTemplateIgnored: "a setting holds {{ but is not one that is rendered; it is delivered as it stands"
     case .configNotYet: "the key is known and checked, and what it asks for comes with a later version"
+    case .configNeedsRestart: "the changed file is good, but what it changes can't be changed while the daemon runs"
     case .configTooMany: "there are more mistakes than are shown at once"
     case .configMoreWarnings: "there are more warnings than are shown at once"
     case .secretPlainText: "a secret is written into the file where only {\"secret\": \"name\"} is taken"

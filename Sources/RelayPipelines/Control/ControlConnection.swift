@@ -44,6 +44,8 @@ final class ControlConnection {
     do { return try socket.waitReadable(milliseconds: milliseconds) } catch { throw .system(error) }
   }
 
+  var isHungUp: Bool { socket.isHungUp }
+
   /// The next line; nil at the end of the conversation.
   func receive() throws(Failure) -> JSONNode? {
     var searched = 0

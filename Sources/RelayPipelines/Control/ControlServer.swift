@@ -10,6 +10,8 @@ final class ControlServer: Sendable {
   struct Files {
     /// The next file handed over; asks the client for more when needed.
     var next: () throws(Refusal) -> Descriptor
+    /// Whether the client is still there.
+    var isAwaited: () -> Bool = { true }
     /// Tells the client how far a long piece of work has come; false when nobody waits for it any more.
     var tell: (JSONNode) -> Bool = { _ in true }
   }
@@ -155,7 +157,7 @@ final class ControlServer: Sendable {
       }
       return waiting.removeFirst()
     }
-    return Files(next: next) { progress in
+    return Files(next: next, isAwaited: { !connection.isHungUp }) { progress in
       guard !self.isStopped.withLock({ $0 }) else { return false }
       let line = JSONNode.object(["progress": progress]).bytes() + [10]
       return (try? connection.send(line)) != nil

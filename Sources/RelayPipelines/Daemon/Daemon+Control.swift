@@ -17,7 +17,8 @@ extension Daemon {
       return ControlReply(.object(["secret": .text(name)]))
     default: break
     }
-    let reply = UseCases(context.withLock { $0 }).answer(request, nextFile: files.next, tell: files.tell)
+    let reply = UseCases(context.withLock { $0 }).answer(
+      request, nextFile: files.next, isAwaited: files.isAwaited, tell: files.tell)
     if case .remove(let id) = request {
       // Still in the configuration, it begins again from nothing (or goes on, if the folder couldn't be deleted).
       _ = engine.ask { _ in () }

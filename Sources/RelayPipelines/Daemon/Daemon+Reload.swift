@@ -99,6 +99,13 @@ extension Daemon {
         reject("\(file.path) has \(ConfigurationFile.count(errors)); the first: \(first).", errors.first?.code)
         break
       }
+      // Commands look for the daemon where the file says, and would find nobody there.
+      guard new.state == configuration.state else {
+        reject(
+          "\(file.path) names another state folder, \(new.state); the daemon works in \(configuration.state), and only a "
+            + "restart can change that.", .configNeedsRestart)
+        break
+      }
       (reloadProblem, reloadCode) = (nil, nil)
       let before = Set(configuration.pipelines.map(\.id))
       if !isSame {

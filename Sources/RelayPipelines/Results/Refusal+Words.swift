@@ -26,7 +26,8 @@ extension Refusal {
     case .sourceChanged, .sourceStalled: self.init(.needsYou, .submitChanged, error.message + ".")
     case .source: self.init(.needsYou, .submitNoFile, error.message + ".")
     case .unknown: self.init(.fault, .submitUnknown, sentence)
-    case .closed, .notCommitted, .system, .hashUnavailable: self.init(.fault, .submitFailed, sentence)
+    case .noNumberLeft: self.init(.needsYou, .submitFull, sentence)
+    case .closed, .unwanted, .notCommitted, .system, .hashUnavailable: self.init(.fault, .submitFailed, sentence)
     }
   }
 

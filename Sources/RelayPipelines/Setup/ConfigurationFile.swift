@@ -31,10 +31,19 @@ package struct ConfigurationFile: Equatable, Sendable {
 
   /// The file's bytes.
   package func bytes() throws(Refusal) -> [UInt8] {
-    do {
+    do throws(SystemError) {
       let (folder, name) = split
-      return try Directory(folder).openFollowing(name).readAll(limit: 8 << 20)
+      let file = try Directory(folder).openFollowing(name)
+      guard try file.status().kind == .file else {
+        throw SystemError(call: .read, code: EINVAL, subject: path)
+      }
+      return try file.readAll(limit: 8 << 20)
     } catch {
+      if error.code == EINVAL || error.code == EISDIR {
+        throw Refusal(
+          .usage, .commandNotFound, "\(path) is no regular file.",
+          hint: "it is read whenever it changes, so it can't be a pipe, a device or a folder")
+      }
       throw Refusal(
         .usage, .commandNotFound, "\(path) can't be read: \(SystemError.text(of: error.code)).",
         hint: "is the path right, and may this user read it?")

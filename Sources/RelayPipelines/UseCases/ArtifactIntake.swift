@@ -23,10 +23,12 @@ struct ArtifactIntake: Sendable {
         mailDomain: pipeline.messageDomain), limits: limits)
   }
 
-  /// Copies a file in as the next part.
-  func add(_ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact) throws(Refusal) {
+  /// Copies a file in as the next part, as long as it is wanted.
+  func add(
+    _ file: Descriptor, named name: [UInt8], to artifact: StagedArtifact, while isWanted: () -> Bool
+  ) throws(Refusal) {
     do {
-      try artifact.addPart(name: name, from: file, encode: encoding)
+      try artifact.addPart(name: name, from: file, encode: encoding, isWanted: isWanted)
     } catch {
       throw Refusal(error)
     }

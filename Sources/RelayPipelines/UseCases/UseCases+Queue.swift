@@ -120,7 +120,12 @@ extension UseCases {
   func deleteRefused(_ id: String, _ artifact: String) throws(Refusal) -> ControlReply {
     guard let folder = try existing(id) else { throw unknownRefused(artifact, id) }
     let name = try refusedName(artifact, in: folder)
-    do { try folder.deleteRefused(name) } catch { throw Refusal(error) }
+    do {
+      try folder.deleteRefused(name)
+    } catch {
+      // Somebody else was faster.
+      throw error.isMissing ? unknownRefused(artifact, id) : Refusal(error)
+    }
     return ControlReply(.object(["pipeline": .text(id), "artifact": .text(artifact)]))
   }
 

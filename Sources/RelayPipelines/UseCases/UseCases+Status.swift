@@ -33,7 +33,12 @@ extension UseCases {
       "version": .text(Self.version), "daemon": .flag(context.engine != nil), "pipelines": .array(entries),
     ])
     result.append("confinement", Confinement.json)
-    if id == nil { result.append("unconfigured", .array(unconfigured())) }
+    if id == nil {
+      let left = unconfigured()
+      result.append("unconfigured", .array(left))
+      // Nobody will deliver it until a person has decided.
+      if worst == .done, left.contains(where: { ($0["queuedArtifacts"]?.integer ?? 0) > 0 }) { worst = .waits }
+    }
     if let problem = context.reloadProblem {
       result.append("configurationProblem", .text(problem))
       worst = .needsYou

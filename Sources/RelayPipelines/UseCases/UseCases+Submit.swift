@@ -8,7 +8,7 @@ import RelaySystem
 extension UseCases {
   /// Takes files as one artifact; on the disk when this returns.
   func submit(
-    _ id: String, _ names: [String], _ nextFile: () throws(Refusal) -> Descriptor
+    _ id: String, _ names: [String], _ nextFile: () throws(Refusal) -> Descriptor, _ isAwaited: () -> Bool
   ) throws(Refusal) -> ControlReply {
     let pipeline = try pipeline(id)
     guard case .inbox = pipeline.extract else {
@@ -34,7 +34,7 @@ extension UseCases {
     do { artifact = try intake.stage(nil, in: folder) } catch { throw Refusal(error) }
     for name in names {
       let file = try nextFile()
-      try intake.add(file, named: Array(name.utf8), to: artifact)
+      try intake.add(file, named: Array(name.utf8), to: artifact, while: isAwaited)
     }
     try intake.finish(artifact)
     let manifest = artifact.manifest

@@ -37,15 +37,15 @@ package struct UseCases: Sendable {
 
   package init(_ context: Context) { self.context = context }
 
-  /// Does what is asked. `nextFile` hands over the files of a submit, one after another; `tell` is told how far a long piece
-  /// of work has come, and says whether anybody still waits for it.
+  /// Does what is asked. `nextFile` hands over the files of a submit, one after another; `isAwaited` says whether whoever
+  /// asked is still there; `tell` is told how far a long piece of work has come, and says the same.
   package func answer(
-    _ request: ControlRequest, nextFile: () throws(Refusal) -> Descriptor,
+    _ request: ControlRequest, nextFile: () throws(Refusal) -> Descriptor, isAwaited: () -> Bool = { true },
     tell: @escaping (JSONNode) -> Bool = { _ in true }
   ) -> ControlReply {
     do throws(Refusal) {
       switch request {
-      case .submit(let pipeline, let names): return try submit(pipeline, names, nextFile)
+      case .submit(let pipeline, let names): return try submit(pipeline, names, nextFile, isAwaited)
       case .status(let pipeline): return try status(pipeline)
       case .queue(let pipeline): return try queue(pipeline)
       case .drop(let pipeline, let artifact): return try drop(pipeline, artifact)

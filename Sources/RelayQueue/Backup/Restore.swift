@@ -37,8 +37,8 @@ package struct Restore {
     try backup.verify(progress: progress)
     let root = try BackupSide.restoring { () throws(SystemError) in try Directory.ensure(path) }
     _ = try beginsAgain(in: root)
-    let lock: Descriptor
-    do throws(StateError) { lock = try StateFolder.takeLock(in: root) } catch {
+    let lock: StateLock
+    do throws(StateError) { lock = try StateLock.take(in: root) } catch {
       if case .system(let cause) = error { throw .restoring(cause) }
       throw .state(error)
     }

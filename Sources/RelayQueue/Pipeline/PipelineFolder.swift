@@ -104,7 +104,10 @@ extension PipelineFolder {
       try load(&books)
       // Somebody else may have put a folder there by hand: it keeps its number.
       for _ in 0..<1000 {
-        guard let sequence = books.nextSequence, sequence <= SequenceName.largest else { break }
+        guard let sequence = books.nextSequence else { break }
+        guard sequence <= SequenceName.largest else {
+          throw SystemError(call: .rename, code: SequenceName.noneLeft, subject: folder.path)
+        }
         books.nextSequence = sequence + 1
         do throws(SystemError) {
           try source.rename(name, to: queue, as: SequenceName.name(sequence), exclusive: true)

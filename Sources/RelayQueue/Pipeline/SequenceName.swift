@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelaySystem
 
 /// The number that gives artifacts their order, and its form as a folder's name.
 package enum SequenceName {
   /// Larger numbers are nothing that this program gave out.
   static let largest: UInt64 = 999_999_999_999_999_999
+  /// Stands for "a folder with the largest number is there already": nothing on a disk says so by itself.
+  static let noneLeft = EOVERFLOW
   static let stagingPrefix = ".in-"
   static let trashPrefix = ".trash-"
 

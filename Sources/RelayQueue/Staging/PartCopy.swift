@@ -30,8 +30,15 @@ package struct PartCopy {
     self.longestSilence = longestSilence
   }
 
-  /// - Parameter admit: called before each chunk with its size; throws when there is no room.
-  package func run(admit: (Int) throws(QueueError) -> Void) throws(QueueError) -> Outcome {
+  /// How often a source that keeps silent is left to ask whether it is still wanted, in milliseconds.
+  private static let lookInterval: Int64 = 250
+
+  /// - Parameters:
+  ///   - isWanted: Asked before each chunk, and while a source keeps silent; false ends the copy.
+  ///   - admit: Called before each chunk with its size; throws when there is no room.
+  package func run(
+    while isWanted: () -> Bool = { true }, admit: (Int) throws(QueueError) -> Void
+  ) throws(QueueError) -> Outcome {
     let before: FileStatus
     do { before = try source.status() } catch { throw .source(name: name, error) }
     let isFile = before.kind == .file
@@ -42,7 +49,8 @@ package struct PartCopy {
     defer { chunk.deallocate() }
     var size: Int64 = 0
     while true {
-      let got = try read(into: chunk, at: isFile ? size : nil)
+      guard isWanted() else { throw .unwanted }
+      let got = try read(into: chunk, at: isFile ? size : nil, while: isWanted)
       if got == 0 { break }
       try admit(got)
       size += Int64(got)
@@ -71,15 +79,21 @@ package struct PartCopy {
   }
 
   /// A file is read by position, so that its offset doesn't matter; anything else is waited for.
-  private func read(into chunk: UnsafeMutableRawBufferPointer, at offset: Int64?) throws(QueueError) -> Int {
-    do throws(SystemError) {
-      if let offset { return try source.read(into: chunk, at: offset) }
-      while true {
+  private func read(
+    into chunk: UnsafeMutableRawBufferPointer, at offset: Int64?, while isWanted: () -> Bool
+  ) throws(QueueError) -> Int {
+    let deadline = BootTime.now.advanced(milliseconds: longestSilence)
+    while true {
+      do throws(SystemError) {
+        if let offset { return try source.read(into: chunk, at: offset) }
         if let got = try source.read(into: chunk) { return got }
-        guard try source.waitReadable(milliseconds: longestSilence) else { break }
+        let rest = deadline.milliseconds(since: .now)
+        guard rest > 0 else { break }
+        if try source.waitReadable(milliseconds: min(rest, Self.lookInterval)) { continue }
+      } catch {
+        throw .source(name: name, error)
       }
-    } catch {
-      throw .source(name: name, error)
+      guard isWanted() else { throw .unwanted }
     }
     throw .sourceStalled(name: name, milliseconds: longestSilence)
   }

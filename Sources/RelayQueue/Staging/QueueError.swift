@@ -15,6 +15,10 @@ package enum QueueError: Error, Equatable, Sendable {
   /// The settings rendered for the parts are too large together.
   case manifestTooLarge(limit: Int)
   case noParts
+  /// Somebody has put a folder with the largest number there is into the pipeline's folder.
+  case noNumberLeft(pipeline: String)
+  /// Nobody waits for it any more.
+  case unwanted
   /// The source was written to while it was copied.
   case sourceChanged(name: String)
   /// The source has sent nothing for so long.
@@ -39,6 +43,10 @@ package enum QueueError: Error, Equatable, Sendable {
     case .manifestTooLarge(let limit):
       "names and rendered settings of the files are larger than \(limit) bytes together; hand in several artifacts"
     case .noParts: "an artifact needs a file"
+    case .noNumberLeft(let path):
+      "\(SequenceName.largest), the last number there is, stands in queue, refused, corrupt or ready of \(path), where this "
+        + "program didn't put it; move it away and start the daemon again"
+    case .unwanted: "whoever handed it in has gone away; nothing was taken"
     case .sourceChanged(let name): "\(name) was changed while it was copied; try again when it is complete"
     case .sourceStalled(let name, let milliseconds): "\(name) has sent nothing for \(milliseconds / 1000) s"
     case .source(let name, let error): "\(name) can't be read: \(error.message)"
@@ -65,6 +73,8 @@ package enum QueueError: Error, Equatable, Sendable {
 
   init(_ error: CommitError, artifactID: Identifier) {
     switch error {
+    case .stepFailed(let error) where error.code == SequenceName.noneLeft:
+      self = .noNumberLeft(pipeline: error.subject)
     case .notSynced(let error), .stepFailed(let error):
       self = error.isOutOfSpace ? .diskFull(path: error.subject) : .notCommitted(error)
     case .unknown(let error): self = .unknown(artifactID: artifactID, error)

@@ -130,11 +130,12 @@ extension StagedArtifact {
   ///   - name: The true name, in any bytes.
   ///   - mediaType: nil takes it from the name.
   ///   - longestSilence: Of a source that isn't a regular file, in milliseconds.
+  ///   - isWanted: Asked before each chunk; false gives it all up.
   /// - Returns: The part's index, from 1.
   @discardableResult
   package func addPart(
     name: [UInt8], mediaType: String? = nil, from source: Descriptor, encode: PartEncoding? = nil,
-    longestSilence: Int64 = 300_000
+    longestSilence: Int64 = 300_000, isWanted: () -> Bool = { true }
   ) throws(QueueError) -> Int {
     try step { (state: inout State, folder: Directory) throws(QueueError) -> Int in
       let index = state.manifest.parts.count + 1
@@ -147,7 +148,7 @@ extension StagedArtifact {
       let copy = PartCopy(
         name: display, source: source, destination: file, encoding: encode, longestSilence: longestSilence)
       var reserved: Int64 = 0
-      let outcome = try copy.run { (count: Int) throws(QueueError) in
+      let outcome = try copy.run(while: isWanted) { (count: Int) throws(QueueError) in
         try admit(count, &state)
         reserved += Int64(count)
       }

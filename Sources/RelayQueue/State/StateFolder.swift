@@ -21,8 +21,7 @@ package final class StateFolder: Sendable {
   private let device: UInt64
   /// Of other file systems, where a person has mounted one on a pipeline's folder: syncing ours would not sync theirs.
   private let otherCommitters: Mutex<[UInt64: Committer]> = Mutex([:])
-  /// Holds the lock as long as it is open.
-  private let lock: Descriptor?
+  private let lock: StateLock?
   /// Those in use. Held weakly: a pipeline that left the configuration must not keep its descriptors.
   private let pipelines = Mutex<[String: Weak]>([:])
   /// A pipeline is opened once, whoever asks meanwhile waits; several may share a gate.
@@ -46,12 +45,12 @@ package final class StateFolder: Sendable {
     case .observer, .keeper:
       let root = try asState { () throws(SystemError) in try Directory(path) }
       var found = try format.version(of: root)
-      var lock: Descriptor?
+      var lock: StateLock?
       if access == .keeper {
         // One that nobody has begun holds nothing to keep.
         let missing = SystemError(call: .open, code: ENOENT, subject: root.path + "/" + StateFormat.fileName)
         guard found != nil else { throw .system(missing) }
-        lock = try takeLock(in: root)
+        lock = try StateLock.take(in: root)
         found = try format.version(of: root)
       }
       if let found, found < format.current {
@@ -62,7 +61,7 @@ package final class StateFolder: Sendable {
       let root = try asState { () throws(SystemError) in try Directory.ensure(path) }
       // Looked at before the lock's file is made: a newer folder, or a foreign one, isn't touched at all.
       _ = try format.version(of: root)
-      let lock = try takeLock(in: root)
+      let lock = try StateLock.take(in: root)
       let version = try format.version(of: root)
       try format.bringUp(root, from: version)
       if version != nil { Restore.forgetMarker(in: root) }
@@ -77,7 +76,7 @@ package final class StateFolder: Sendable {
     }
   }
 
-  private init(_ root: Directory, _ access: Access, lock: Descriptor?) throws(StateError) {
+  private init(_ root: Directory, _ access: Access, lock: StateLock?) throws(StateError) {
     self.root = root
     self.access = access
     self.lock = lock
@@ -100,19 +99,6 @@ package final class StateFolder: Sendable {
       others[device] = new
       return new
     }
-  }
-
-  static func takeLock(in root: Directory) throws(StateError) -> Descriptor {
-    let file = try asState { () throws(SystemError) in try root.openOrCreateFile("lock") }
-    guard try asState({ () throws(SystemError) in try file.lockPatiently() }) else {
-      let text = try? file.readAll(limit: 64)
-      let pid = text.flatMap { Int64(String(decoding: $0.prefix { $0 != 10 }, as: UTF8.self)) }
-      throw .inUse(path: root.path, pid: pid)
-    }
-    // The number is for people; a full disk must not keep the program from starting.
-    try? file.truncate(to: 0)
-    try? file.write(Array("\(ProcessNumber.own)\n".utf8), at: 0)
-    return file
   }
 }
 

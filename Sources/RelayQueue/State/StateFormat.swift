@@ -51,7 +51,10 @@ package struct StateFormat: Sendable {
   private static func parse(_ bytes: [UInt8]) -> UInt64? {
     var digits = bytes
     if digits.last == 10 { digits.removeLast() }
-    guard let version = UInt64(String(decoding: digits, as: UTF8.self)), version > 0 else { return nil }
+    // Exactly as it is written: what looks different was made by something else.
+    guard let version = UInt64(String(decoding: digits, as: UTF8.self)), version > 0,
+      Array(String(version).utf8) == digits
+    else { return nil }
     return version
   }
 

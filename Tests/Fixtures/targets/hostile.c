@@ -303,6 +303,13 @@ int32_t relay_target_deliver(const relay_host *host, void *instance, const relay
     verdict->code = hang_until_cancelled(host);
     return 0;
   }
+  if (is("hang-unsure")) {                              /* knows only that it was told to stop */
+    hang_until_cancelled(host);
+    message(host, "told to stop");
+    verdict->code = RELAY_RETRY;
+    verdict->reason = RELAY_REASON_TIMEOUT;
+    return 0;
+  }
   if (is("unread")) return 0;
   int64_t last = read_all(host, 65536);
   if (is("insist")) {                                   /* delivered, whatever read said */

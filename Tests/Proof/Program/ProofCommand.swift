@@ -132,7 +132,7 @@ enum ProofCommand {
     say(
       "\(sum.seconds) s, \(sum.rounds) rounds: \(sum.accepted) artifacts accepted, \(sum.delivered) parts delivered; "
         + "\(sum.hostKills) kills of the host, \(sum.workerKills) of workers, \(sum.callFaults) calls failed, "
-        + "\(sum.clockJumps) clock jumps, \(sum.reloads) reloads")
+        + "\(sum.clockJumps) clock jumps, \(sum.reloads) reloads, \(sum.inboxFiles) files by an inbox")
     say(
       "lost \(broken[.nothingLost] ?? 0), reordered \(broken[.inOrder] ?? 0), repeats \(sum.repeats), under another identity "
         + "\(broken[.sameEachTime] ?? 0), unexplained \(broken[.fewRepeats] ?? 0), violations \(sum.violations.count)")

@@ -24,17 +24,23 @@ final class Soak {
     var callFaults: UInt64 = 0
     var clockJumps = 0
     var reloads = 0
+    var inboxFiles = 0
     var violations: [Violation] = []
   }
 
   private let stage: Stage
   private var chance: SeededChance
-  private let pipelines = 4
+  private let pipelines = 5
   /// Its deliveries are spaced; the others follow at once.
   private let spaced = 3
+  /// Its files come through its inbox alone.
+  private let dropped = 4
   private static let spacing = 150
   private(set) var sum = Sum()
   private let submitters = Mutex(0)
+  private let inboxFiles = Mutex(0)
+  /// Whether nobody reads the daemon's log in this round.
+  private var isDeaf = false
   /// Of earlier rounds.
   private var callFaultsBefore: UInt64 = 0
 
@@ -84,11 +90,17 @@ final class Soak {
     stage.faults.shiftBootClock(milliseconds: 0)
     try script("/chaos/12")
     try configure(extra: false)
-    try stage.host.start(environment: stage.faults.environment)
+    // Now and then nobody reads the log, and nothing may wait for it.
+    isDeaf = sum.rounds % 3 == 2
+    try launch()
+    guard try eventually(within: 60, { try stage.host.run("reload").status == 0 }) else {
+      throw ScenarioProblem("the daemon didn't answer; its log: \(stage.host.log)")
+    }
     var calm: HistoryEvent?
     if !isBrutal { calm = try idle() }
     let end = monotonicSeconds() + seconds
     for number in 0..<3 { try startSubmitter(number, pause: isBrutal ? 5_000 : 2_000, until: end) }
+    try startDropper(until: end)
     while monotonicSeconds() < end {
       pause(milliseconds: Int.random(in: 100...900, using: &chance))
       if isBrutal { try breakSomething() } else { try meddle() }
@@ -134,7 +146,7 @@ final class Soak {
       sum.violations.append(Violation(.goesOn, "the daemon ended by itself"))
       try keep()
     }
-    try stage.host.launch(environment: stage.faults.environment)
+    try launch()
   }
 
   /// All faults stop; everything that is owed leaves.
@@ -145,31 +157,61 @@ final class Soak {
     if isBrutal {
       breakAll()
       stage.host.killHard()
+      isDeaf = false
       stage.faults.shiftWallClock(milliseconds: 0)
       try configure(extra: false)
       try stage.host.start(environment: stage.faults.environment)
     }
     // For as long as something leaves: the spaced pipeline takes its time.
+    let isDone = { [stage, dropped] in stage.isInboxEmpty(dropped) && stage.isDrained }
     var before = Int.max
-    while !stage.isDrained, stage.waiting < before {
+    while !isDone(), stage.waiting < before {
       before = stage.waiting
       for number in 0..<pipelines { try stage.host.run("resume", "p\(number)") }
-      _ = eventually(within: 60) { stage.isDrained }
+      _ = eventually(within: 60) { isDone() }
     }
-    if !stage.isDrained { sum.violations.append(Violation(.goesOn, "not everything left: \(stage.leftovers)")) }
+    sum.inboxFiles = inboxFiles.withLock { $0 }
+    if !isDone() { sum.violations.append(Violation(.goesOn, "not everything left: \(stage.leftovers)")) }
+  }
+
+  private func launch() throws {
+    try stage.host.launch(environment: stage.faults.environment, isLogRead: !isDeaf)
+  }
+
+  /// Lays one file after the other into the inbox, each when the one before it has gone.
+  ///
+  /// What lies in an inbox is the program's to deliver from the moment it is there.
+  private func startDropper(until end: Double) throws {
+    submitters.withLock { $0 += 1 }
+    let (stage, dropped) = (stage, dropped)
+    nonisolated(unsafe) let me = self
+    // Safe: what is touched from there is the locked values.
+    try startThread("dropper") {
+      defer { me.submitters.withLock { $0 -= 1 } }
+      let inbox = "\(stage.host.state)/pipelines/p\(dropped)/inbox"
+      while monotonicSeconds() < end {
+        if stage.isInboxEmpty(dropped), let (artifact, words) = try? stage.prepare(dropped, parts: 1),
+          let file = words.last, let name = file.split(separator: "/").last, rename(file, "\(inbox)/\(name)") == 0
+        {
+          stage.note(.acknowledged(pipeline: dropped, artifact: artifact))
+          me.inboxFiles.withLock { $0 += 1 }
+        }
+        usleep(.random(in: 0...50_000))
+      }
+    }
   }
 
   /// Hands over one artifact after the other, on a thread of its own.
   private func startSubmitter(_ number: Int, pause microseconds: UInt32, until end: Double) throws {
     submitters.withLock { $0 += 1 }
-    let (stage, pipelines, spaced) = (stage, pipelines, spaced)
+    let (stage, spaced) = (stage, spaced)
     nonisolated(unsafe) let me = self
     // Safe: what is touched from there is the locked value.
     try startThread("submitter-\(number)") {
       defer { me.submitters.withLock { $0 -= 1 } }
       while monotonicSeconds() < end {
         // The spaced one takes its time.
-        let pipeline = Int.random(in: 0..<12) == 0 ? spaced : .random(in: 0..<pipelines - 1)
+        let pipeline = Int.random(in: 0..<12) == 0 ? spaced : .random(in: 0..<spaced)
         _ = try? stage.submit(
           pipeline, parts: .random(in: 1...3), bytes: [20, 300, 4096, 60_000].randomElement() ?? 20)
         // Waits for nothing: people and programs hand over at moments of their own.
@@ -200,11 +242,11 @@ extension Soak {
       sum.hostKills += 1
       breakAll()
       stage.host.killHard()
-      try stage.host.launch(environment: stage.faults.environment)
+      try launch()
     case 3:
       breakAll()
       stage.host.stop()
-      try stage.host.launch(environment: stage.faults.environment)
+      try launch()
     case 4, 5:
       guard let worker = ProcessTable.workers(of: stage.host.pid).randomElement(using: &chance) else { return }
       sum.workerKills += 1

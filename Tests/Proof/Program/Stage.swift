@@ -126,6 +126,12 @@ final class Stage: Sendable {
     try eventually(within: seconds) { try !ProcessTable.runs(host.pid) || condition() }
   }
 
+  /// No file waits in a pipeline's inbox, and none is being taken.
+  func isInboxEmpty(_ pipeline: Int) -> Bool {
+    let inbox = "relay-data/pipelines/p\(pipeline)/inbox"
+    return File.exists("\(host.path)/\(inbox)") && host.names(in: inbox).isEmpty
+  }
+
   /// Nothing is left in any queue.
   var isDrained: Bool { queues.allSatisfy { host.names(in: "relay-data/pipelines/\($0)/queue").isEmpty } }
 

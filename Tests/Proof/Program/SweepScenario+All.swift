@@ -342,10 +342,3 @@ extension Command {
     guard result.status == 0 else { throw ScenarioProblem("\(words): \(result.output)") }
   }
 }
-
-extension Installation {
-  /// The artifacts that a listing names.
-  func artifacts(_ list: String, _ pipeline: String) throws -> [String] {
-    try run(list, pipeline, "--json").json?["artifacts"]?.array?.compactMap { $0["artifact"]?.string } ?? []
-  }
-}
