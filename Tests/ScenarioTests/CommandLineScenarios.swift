@@ -221,4 +221,22 @@ import Testing
     #expect(warnings.allSatisfy { $0["pipeline"]?.string == "web" })
     #expect(warnings.contains { $0["message"]?.string?.contains("nowhere is not there") == true })
   }
+
+  @Test func `a command that is ended leaves no temporary folder`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    try host.configure(receiver.pipeline("web", "/wait/60000/200"))
+    let answer = try host.shell(
+      """
+      mkdir tmp; export TMPDIR=$PWD/tmp
+      for signal in TERM HUP; do
+        "$relay" test web --config "$config" & pid=$!
+        for turn in $(seq 500); do [ -n "$(ls tmp)" ] && break; sleep 0.02; done
+        ls tmp | wc -l
+        kill -$signal $pid; wait $pid; echo $?
+        ls tmp | wc -l
+      done
+      """)
+    #expect(answer.output == "1\n143\n0\n1\n129\n0\n", "\(answer)")
+  }
 }

@@ -29,12 +29,13 @@ enum CheckCommand {
       let outcomes = answers.values.compactMap { $0.map(Outcome.init(of:)) }
       let outcome: Outcome =
         !isValid ? .usage : outcomes.contains(.needsYou) ? .needsYou : outcomes.contains(.waits) ? .waits : .done
-      let stopped = configuration.map { Self.unconfined($0, catalogue) } ?? []
-      let absent = missing + (configuration.map(missingInboxes) ?? []) + stopped
+      let unconfined = configuration.map { Self.unconfined($0, catalogue) } ?? []
+      let absent = missing + (configuration.map(missingInboxes) ?? []) + unconfined
       if json { return .print(self.json(file, isValid, problems, configuration, answers, absent), outcome) }
       var ending = words(file, isValid, problems, configuration, catalogue, answers, outcome)
-      let kernel = configuration.flatMap { Confinement.policy($0).warning }
-      ending.problems += kernel.map { "warning: \($0)\n" } ?? ""
+      if let warning = configuration.flatMap({ Confinement.policy($0).warning }) {
+        ending.problems += "warning: \(warning)\n"
+      }
       ending.problems += absent.map { "warning: pipeline \($0.pipeline): \($0.message)\n" }.joined()
       return ending
     }
@@ -71,7 +72,7 @@ enum CheckCommand {
     }
   }
 
-  /// Pipelines whose target may not run here, because of what the kernel can't keep targets from.
+  /// Pipelines whose target may not run, because the kernel can't confine it.
   private static func unconfined(_ configuration: Configuration, _ catalogue: TargetCatalogue) -> [Absence] {
     let policy = Confinement.policy(configuration)
     return configuration.pipelines.compactMap { pipeline in
