@@ -102,7 +102,7 @@ targets += [
   tests("RelaySystemTests", ["RelaySystem"]),
   module("RelayJSON", []),
   module("RelayArchive", ["RelaySystem", "CZlib", "COpenSSL", "CArchive"]),
-  tests("RelayArchiveTests", ["RelayArchive", "RelaySystem"]),
+  tests("RelayArchiveTests", ["RelayArchive", "RelaySystem", "RelayTestSupport"]),
 ]
 
 targets += [tests("RelayJSONTests", ["RelayJSON"])]

@@ -23,6 +23,7 @@ import Testing
     try host.configure(crate.pipeline("mail", subject: "{{ file.name }} of {{ pipeline.name }}"))
     try crate.answers("retry")
     try host.start()
+    #expect(try host.target(file: "libcrate.so")?["unit"]?.string == "artifact")
     let artifact = try host.submit("mail", ["one", "two", "three"], name: "Grüße.txt")
     #expect(try eventually { try crate.deliveries().count >= 2 })
     host.killHard()

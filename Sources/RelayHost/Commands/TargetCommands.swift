@@ -23,10 +23,10 @@ enum TargetCommands {
   private static func words(_ result: JSONNode) -> String {
     let targets = result["targets"]?.array ?? []
     guard !targets.isEmpty else { return "No targets were found.\n" }
-    var rows = [["ID", "VERSION", "STATE", "FILE"]]
+    var rows = [["ID", "VERSION", "UNIT", "STATE", "FILE"]]
     for target in targets {
       rows.append([
-        target.shown("id"), target.shown("version"), target.shown("state"),
+        target.shown("id"), target.shown("version"), target.shown("unit"), target.shown("state"),
         target.shown("file") + (target["reason"]?.string.map { "\n    \($0)" } ?? ""),
       ])
     }

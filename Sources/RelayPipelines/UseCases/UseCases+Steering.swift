@@ -140,7 +140,7 @@ extension UseCases {
           case .ready(let usable):
             .object([
               "id": .text(usable.manifest.id), "file": .text(found.file), "version": .text(usable.manifest.version),
-              "name": .text(usable.manifest.name), "state": .text("ready"), "reason": JSONNode(.null),
+              "name": .text(usable.manifest.name), "unit": .text(usable.manifest.unit.rawValue), "state": .text("ready"), "reason": JSONNode(.null),
               "shipped": .flag(usable.isShipped),
             ])
           case .broken(let reason): broken(found.file, reason)
@@ -152,8 +152,8 @@ extension UseCases {
 
   private static func broken(_ file: String, _ reason: String) -> JSONNode {
     .object([
-      "id": JSONNode(.null), "file": .text(file), "version": JSONNode(.null), "state": .text("broken"),
-      "reason": .text(reason),
+      "id": JSONNode(.null), "file": .text(file), "version": JSONNode(.null), "unit": JSONNode(.null),
+      "state": .text("broken"), "reason": .text(reason),
     ])
   }
 }
