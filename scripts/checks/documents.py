@@ -64,7 +64,7 @@ def main():
             for code in CODE.findall(line):
                 if code not in codes:
                     report.found(f"{path}:{number}", f"{code} isn't a code of docs/codes.md")
-            for command in re.findall(r"`make ([a-z]+)", line):
+            for command in re.findall(r"`make ([a-z-]+)", line):
                 if command not in commands:
                     report.found(f"{path}:{number}", f"the Makefile has no {command}")
     report.end()

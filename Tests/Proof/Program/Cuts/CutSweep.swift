@@ -32,10 +32,7 @@ struct CutSweep: Sendable {
     let first = try CutLine(target, program: program)
     let counted = try first.count()
     let points = only.map { [$0] } ?? points(up: counted.up, down: counted.down)
-    let rows = Mutex(
-      Row(up: counted.up + 1, down: counted.down + 1, silent: points.count { $0.isSilent }))
-    let next = Mutex(0)
-    let problem = Mutex<(any Error)?>(nil)
+    let round = Round(points, up: counted.up, down: counted.down, enough: Self.enough)
     let lanes = max(1, min(self.lanes, points.count / 16))
     let running = Mutex(lanes)
     let ended = Reply<Void>()
@@ -44,13 +41,14 @@ struct CutSweep: Sendable {
       try startThread("cut-\(lane)") {
         do {
           var line = try given.withLock { $0.take() } ?? CutLine(target, program: program)
-          while let point = take(points, next, rows), problem.withLock({ $0 == nil }) {
-            if try play(point, on: line, rows) { line = try CutLine(target, program: program) }
+          while let point = round.take() {
+            let outcome = try line.play(point)
+            try round.note(outcome, outcome.findings.map { "\(point): \($0)" }, line)
+            if outcome.isStuck { line = try CutLine(target, program: program) }
           }
-          let findings = try line.end()
-          if !findings.isEmpty { try note(findings, line, rows) }
+          try round.note(nil, line.end(), line)
         } catch {
-          problem.withLock { $0 = error }
+          round.fail(error)
         }
         let isLast = running.withLock { count in
           count -= 1
@@ -60,43 +58,15 @@ struct CutSweep: Sendable {
       }
     }
     ended.wait()
-    if let problem = problem.withLock({ $0 }) { throw problem }
-    return rows.withLock { $0 }
-  }
-
-  /// The next point that somebody should try.
-  private func take(_ points: [CutPoint], _ next: borrowing Mutex<Int>, _ rows: borrowing Mutex<Row>) -> CutPoint? {
-    guard rows.withLock({ $0.findings.count < Self.enough }) else { return nil }
-    return next.withLock { place in
-      defer { place += 1 }
-      return points.indices.contains(place) ? points[place] : nil
-    }
-  }
-
-  /// Tries one point; whether the line is of no use any more.
-  private func play(_ point: CutPoint, on line: CutLine, _ rows: borrowing Mutex<Row>) throws -> Bool {
-    let outcome = try line.play(point)
-    rows.withLock { row in
-      row.runs += 1
-      row.cuts += outcome.cuts
-      row.repeats += outcome.repeats
-    }
-    if !outcome.findings.isEmpty { try note(outcome.findings.map { "\(point): \($0)" }, line, rows) }
-    return outcome.isStuck
-  }
-
-  private func note(_ findings: [String], _ line: CutLine, _ rows: borrowing Mutex<Row>) throws {
-    let place = try line.keep(findings.joined(separator: "\n"))
-    rows.withLock { $0.findings += findings.map { "\($0) (kept in \(place))" } }
+    return try round.row()
   }
 
   private func points(up: Int, down: Int) -> [CutPoint] {
     let silences = sample.map { min($0 / 2, Self.silences) } ?? Self.silences
-    let all = [(CutPoint.Way.up, up), (.down, down)].flatMap { way, bytes in
+    return [(CutPoint.Way.up, up), (.down, down)].flatMap { way, bytes in
       spread(0...bytes, over: sample ?? bytes + 1).map { CutPoint(way: way, bytes: $0) }
         + spread(0...max(0, bytes - 1), over: silences).map { CutPoint(way: way, bytes: $0, isSilent: true) }
     }
-    return all
   }
 
   /// So many of them, about evenly; where there are fewer, all.
@@ -104,5 +74,55 @@ struct CutSweep: Sendable {
     guard all.count > count else { return Array(all) }
     guard count > 0 else { return [] }
     return (0..<count).map { all.lowerBound + $0 * all.count / count + .random(in: 0..<(all.count / count)) }
+  }
+}
+
+/// The points of a target that are still to be tried, and what came of the others; for all lanes.
+private final class Round: Sendable {
+  private struct State {
+    var row: CutSweep.Row
+    var next = 0
+    var problem: (any Error)?
+  }
+
+  private let points: [CutPoint]
+  private let enough: Int
+  private let state: Mutex<State>
+
+  init(_ points: [CutPoint], up: Int, down: Int, enough: Int) {
+    self.points = points
+    self.enough = enough
+    state = Mutex(State(row: CutSweep.Row(up: up + 1, down: down + 1, silent: points.count { $0.isSilent })))
+  }
+
+  /// The next point that somebody should try; nil when there is none, or no sense in going on.
+  func take() -> CutPoint? {
+    state.withLock { state in
+      guard state.problem == nil, state.row.findings.count < enough, points.indices.contains(state.next) else {
+        return nil
+      }
+      defer { state.next += 1 }
+      return points[state.next]
+    }
+  }
+
+  func note(_ outcome: CutLine.Outcome?, _ findings: [String], _ line: CutLine) throws {
+    let place = findings.isEmpty ? "" : try line.keep(findings.joined(separator: "\n"))
+    state.withLock { state in
+      if let outcome {
+        state.row.runs += 1
+        state.row.cuts += outcome.cuts
+        state.row.repeats += outcome.repeats
+      }
+      state.row.findings += findings.map { "\($0) (kept in \(place))" }
+    }
+  }
+
+  func fail(_ error: any Error) { state.withLock { $0.problem = error } }
+
+  func row() throws -> CutSweep.Row {
+    let end = state.withLock { ($0.row, $0.problem) }
+    if let problem = end.1 { throw problem }
+    return end.0
   }
 }
