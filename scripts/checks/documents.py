@@ -56,7 +56,7 @@ def main():
     report = Report("documents")
     codes = set(re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs/codes.md").read_text(), re.MULTILINE))
     makefile = (ROOT / "Makefile").read_text()
-    commands = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    commands = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     for path in files(".md"):
         text = (ROOT / path).read_text()
         check_links(report, path, text)
