@@ -5,12 +5,13 @@
 
 Without a certificate there is neither STARTTLS nor a login. Listens on 127.0.0.1, prints the port, keeps mail N as FOLDER/N.eml with the
 envelope in FOLDER/N.json, and ends when stdin does. FOLDER/record gets a line of JSON for each mail before it is answered: number,
-messageID, sha256 (of all bytes), attachments (name, sha256).
+messageID, sha256 (of all bytes), attachments (name, sha256). The server's own log is FOLDER/log.
 """
 import email
 import email.policy
 import hashlib
 import json
+import logging
 import pathlib
 import socket
 import ssl
@@ -24,6 +25,10 @@ context = None
 if len(sys.argv) > 2:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[2], sys.argv[3])
+# What tests provoke is no news on a terminal.
+log = logging.getLogger("mail.log")
+log.addHandler(logging.FileHandler(folder / "log"))
+log.propagate = False
 record = open(folder / "record", "a", buffering=1)
 count = 0
 

@@ -44,6 +44,7 @@ configuration.update({
 # What tests provoke is no news on a terminal.
 logger = logging.getLogger("radicale")
 logger.handlers[:] = [logging.FileHandler(os.path.join(folder, "log"))]
+logger.propagate = False
 logger.setLevel(logging.INFO)
 end, ended = socket.socketpair()
 

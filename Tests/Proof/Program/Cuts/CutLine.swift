@@ -99,9 +99,10 @@ final class CutLine {
       files += artifact.files
       if let refusal = artifact.refusal { outcome.findings.append("a new artifact was not accepted: \(refusal)") }
     }
-    outcome.isStuck = try !leaves(isSilent: point?.isSilent == true, &outcome)
+    let end = try waitForEnd(isSilent: point?.isSilent == true)
+    outcome.cuts = end.cuts
+    outcome.isStuck = !end.isEmpty
     if outcome.isStuck { outcome.findings.append("\(Violation(.goesOn, "not everything left: \(try trouble())"))") }
-    if point?.isSilent != true { outcome.cuts = try since().cuts }
     for _ in 0..<outcome.cuts { oracles[number].note(.broke(pipeline: 0)) }
     // What a server has taken is on its record before it answers; only a broker's reader comes later.
     var missing = Set(files.map(\.name))
@@ -152,17 +153,16 @@ final class CutLine {
 
   /// Waits until the queue is empty. A delivery that may have arrived is tried again after ten minutes: a person who asks for it
   /// at once is played here.
-  private func leaves(isSilent: Bool, _ outcome: inout Outcome) throws -> Bool {
+  private func waitForEnd(isSilent: Bool) throws -> (isEmpty: Bool, cuts: Int) {
     let begun = monotonicSeconds()
     var nudge = begun + 0.06
-    var ending = begun + Self.silence
-    return try eventually(within: Self.patience) {
+    var cutsBefore: Int?
+    let isEmpty = try eventually(within: Self.patience) {
       if host.queue(Self.pipeline).isEmpty { return true }
       let now = monotonicSeconds()
-      if isSilent && now > ending {
+      if isSilent && cutsBefore == nil && now > begun + Self.silence {
         // The line that was silent has been given up by somebody on the way.
-        ending = .infinity
-        outcome.cuts += try since().cuts
+        cutsBefore = try since().cuts
         try obey("pass")
       }
       if now > nudge {
@@ -171,6 +171,7 @@ final class CutLine {
       }
       return false
     }
+    return (isEmpty, try cutsBefore ?? since().cuts)
   }
 
   /// Notes what came for the conversation that each belongs to; the names of the files.
