@@ -122,7 +122,7 @@ extension DeliveryMachine {
     if verdict.maybeDelivered && rules.onUnsure == .hold && !Broken.promise(.unsureHolds) {
       stop(
         .deliveryUnsure,
-        "Everything was sent and the answer was lost, so it may have arrived: \(verdict.message) "
+        "Everything was sent and the answer was lost, so it may have arrived: \(DeliveryRules.sentence(verdict.message))"
           + "Look at the receiver; `resume` sends it again, `queue drop` sets it aside.", now)
       return writeMark()
     }

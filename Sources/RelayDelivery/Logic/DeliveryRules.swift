@@ -65,6 +65,12 @@ package struct DeliveryRules: Equatable, Sendable {
 
   /// What happened, and why the next attempt isn't soon.
   package static func unsureNote(_ message: String) -> String {
-    "\(message) It may have arrived all the same, so the next attempt comes after \(unsureWait / 60_000) minutes or later."
+    "\(sentence(message))It may have arrived all the same, so the next attempt comes after \(unsureWait / 60_000) minutes or later."
+  }
+
+  /// A target's message with its end, and room behind it, so that another sentence can follow; nothing stays nothing.
+  package static func sentence(_ message: String) -> String {
+    guard let last = message.last else { return "" }
+    return ".!?…".contains(last) ? "\(message) " : "\(message). "
   }
 }

@@ -84,6 +84,18 @@ import Testing
     #expect(held.artifacts.count == 1)
   }
 
+  @Test(arguments: [
+    ("closed the connection", "closed the connection. It may"), ("No answer.", "No answer. It may"), ("", "It may"),
+  ])
+  func `what a target says of an unsure end is a sentence before the next one begins`(message: String, start: String) {
+    #expect(DeliveryRules.unsureNote(message).hasPrefix(start))
+    var held = MachineHarness(rules: DeliveryRules(onUnsure: .hold), artifacts: [1: 1])
+    held.start()
+    held.answer(.retry, maybe: true, message: message)
+    #expect(held.machine.attention?.message.contains(" .") == false)
+    #expect(held.machine.attention?.message.contains("closed the connection Look") == false)
+  }
+
   @Test func `try now ends a wait once and keeps the backoff`() {
     var it = MachineHarness(artifacts: [1: 1])
     it.start()

@@ -24,7 +24,7 @@ struct CutSweep: Sendable {
   }
 
   /// How often a line goes silent each way. That takes seconds, and what follows depends on the step, not on the byte.
-  private static let silences = 6
+  private static let silences = 4
   /// A target with so many violations isn't tried further.
   private static let enough = 8
 
@@ -33,7 +33,7 @@ struct CutSweep: Sendable {
     let counted = try first.count()
     let points = only.map { [$0] } ?? points(up: counted.up, down: counted.down)
     let round = Round(points, up: counted.up, down: counted.down, enough: Self.enough)
-    let lanes = max(1, min(self.lanes, points.count / 16))
+    let lanes = max(1, min(self.lanes, points.count / 4))
     let running = Mutex(lanes)
     let ended = Reply<Void>()
     let given = Mutex<CutLine?>(first)
@@ -62,7 +62,7 @@ struct CutSweep: Sendable {
   }
 
   private func points(up: Int, down: Int) -> [CutPoint] {
-    let silences = sample.map { min($0 / 2, Self.silences) } ?? Self.silences
+    let silences = sample.map { min(max(1, $0 / 6), Self.silences) } ?? Self.silences
     return [(CutPoint.Way.up, up), (.down, down)].flatMap { way, bytes in
       spread(0...bytes, over: sample ?? bytes + 1).map { CutPoint(way: way, bytes: $0) }
         + spread(0...max(0, bytes - 1), over: silences).map { CutPoint(way: way, bytes: $0, isSilent: true) }
