@@ -26,9 +26,7 @@ if len(sys.argv) > 2:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[2], sys.argv[3])
 # What tests provoke is no news on a terminal.
-log = logging.getLogger("mail.log")
-log.addHandler(logging.FileHandler(folder / "log"))
-log.propagate = False
+logging.basicConfig(filename=folder / "log")
 record = open(folder / "record", "a", buffering=1)
 count = 0
 
