@@ -26,9 +26,9 @@ import Testing
     #expect(result.output.contains(promise), "\(result.output)")
     let violations = try #require(row(target, result.output).last)
     #expect(violations > 0)
-    let kept = result.output.split(separator: "\n").compactMap { line in
-      line.firstRange(of: "kept in ").map { String(line[$0.upperBound...].dropLast()) }
-    }
+    // Each ends with "(kept in FOLDER)".
+    let kept = result.output.split(separator: "\n").filter { $0.contains("(kept in ") && $0.hasSuffix(")") }
+      .compactMap { $0.split(separator: " ").last.map { String($0.dropLast()) } }
     #expect(kept.count == violations)
     for folder in kept {
       #expect(File.exists(folder + "/log") && File.exists(folder + "/server/requests"), "\(folder)")
