@@ -78,6 +78,16 @@ class Proxy:
         rule = self.each
         connection = Connection(Rule(rule.way, rule.limit, rule.silent))
         self.connections.add(connection)
+        try:
+            await self.carry(connection, (reader, writer), (back, forth))
+        finally:
+            self.last = (connection.counts["up"], connection.counts["down"])
+            self.connections.discard(connection)
+            connection.ended.set()
+
+    async def carry(self, connection, client, server):
+        """Passes on what comes until both have ended, one breaks, or it is cut."""
+        (reader, writer), (back, forth) = client, server
         ways = (("up", reader, forth), ("down", back, writer))
         pumps = {asyncio.create_task(self.pump(connection, *way)) for way in ways}
         stop = asyncio.create_task(connection.stop.wait())
@@ -95,9 +105,6 @@ class Proxy:
                 reset(side)
             else:
                 side.close()
-        self.last = (connection.counts["up"], connection.counts["down"])
-        self.connections.discard(connection)
-        connection.ended.set()
 
     async def pump(self, connection, way, source, sink):
         while data := await source.read(65536):
@@ -143,9 +150,11 @@ class Proxy:
 
 def reset(writer):
     """Ends with RST: what is on the way is gone, as when a machine vanishes."""
-    connection = writer.get_extra_info("socket")
-    if connection is not None:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    try:
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    except OSError:
+        # It has been reset from the other side meanwhile.
+        pass
     writer.transport.abort()
 
 

@@ -42,10 +42,8 @@ configuration.update({
     "storage": {"filesystem_folder": os.path.join(folder, "collections")},
 }, "test", privileged=True)
 # What tests provoke is no news on a terminal.
-logger = logging.getLogger("radicale")
-logger.handlers[:] = [logging.FileHandler(os.path.join(folder, "log"))]
-logger.propagate = False
-logger.setLevel(logging.INFO)
+logging.getLogger("radicale").handlers.clear()
+logging.basicConfig(filename=os.path.join(folder, "log"), format="%(message)s", level=logging.INFO, force=True)
 end, ended = socket.socketpair()
 
 
