@@ -143,7 +143,8 @@ targets += [
   .target(
     name: "LocalNames", dependencies: ["TargetKit"], path: "Plugins/Shared/LocalNames", swiftSettings: strict),
   .target(
-    name: "CurlTransport", dependencies: ["TargetKit", "LocalNames", "CCurl", "COpenSSL"], path: "Plugins/Shared/CurlTransport",
+    name: "CurlTransport", dependencies: ["TargetKit", "LocalNames", "CCurl", "COpenSSL"],
+    path: "Plugins/Shared/CurlTransport",
     swiftSettings: strict),
   .target(
     name: "MailSyntax", dependencies: ["TargetKit", "CCurl"], path: "Plugins/Shared/MailSyntax", swiftSettings: strict),

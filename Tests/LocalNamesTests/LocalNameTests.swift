@@ -8,7 +8,8 @@ import Testing
     #expect(LocalName("HomeAssistant.local")?.labels == ["homeassistant", "local"])
     #expect(LocalName("a.b.local.")?.labels == ["a", "b", "local"])
     let others = [
-      "", "local", ".local", "a..local", "local.example", "a.local.example", "127.0.0.1", "::1", "a.locale", "a b.local",
+      "", "local", ".local", "a..local", "local.example", "a.local.example", "127.0.0.1", "::1", "a.locale",
+      "a b.local",
       "ä.local", "a.local..", String(repeating: "a", count: 64) + ".local",
       Array(repeating: "aaaaaaaaa", count: 30).joined(separator: ".") + ".local",
     ]
@@ -80,7 +81,9 @@ import Testing
     }
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<20_000 {
-      let bytes = (0..<Int.random(in: 0...80, using: &generator)).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+      let bytes = (0..<Int.random(in: 0...80, using: &generator)).map { _ in
+        UInt8.random(in: .min ... .max, using: &generator)
+      }
       _ = try Self.read(bytes.count > 4 ? [0, 7, 0x84, 0] + bytes : bytes)
     }
   }

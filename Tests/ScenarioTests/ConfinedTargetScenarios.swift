@@ -139,7 +139,8 @@ import Testing
       pipeline("http", #""url": "https://relay-mdns.local:\#(web.port)/status/200", \#(authority)"#),
       pipeline(
         "smtp",
-        #"\#(place), "port": \#(mail.port), "security": "tls", "from": "a@b.example", "to": "c@d.example", \#(authority)"#),
+        #"\#(place), "port": \#(mail.port), "security": "tls", "from": "a@b.example", "to": "c@d.example", \#(authority)"#
+      ),
       pipeline("mqtt", #"\#(place), "port": \#(broker.port), "topic": "t", \#(authority)"#))
     let check = try host.run("check", "--online")
     #expect(check.status == 0, "\(check)")

@@ -67,7 +67,8 @@ package enum LocalResolution {
 
 extension CurlOptions {
   /// Performs, and once more when a name is unknown and the network knows it.
-  package mutating func perform(url: String, proxy: String?, words: UnsafeMutablePointer<CChar>, host: Host) -> CURLcode {
+  package mutating func perform(url: String, proxy: String?, words: UnsafeMutablePointer<CChar>, host: Host) -> CURLcode
+  {
     let code = curl_easy_perform(handle)
     guard code != CURLE_OK, !host.shouldStop,
       let entry = LocalResolution.entry(after: code, handle, url: url, proxy: proxy, host: host)

@@ -49,7 +49,8 @@ private final class DatagramSocket {
   private let descriptor: Int32
 
   init?() {
-    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+    descriptor = socket(
+      AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
     if descriptor < 0 { return nil }
     var hops: Int32 = 255
     setsockopt(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_TTL, &hops, socklen_t(MemoryLayout<Int32>.size))
@@ -100,7 +101,7 @@ private final class DatagramSocket {
     while let entry = next {
       next = entry.pointee.ifa_next
       let flags = entry.pointee.ifa_flags
-      guard flags & UInt32(IFF_UP.rawValue) != 0, flags & UInt32(IFF_MULTICAST.rawValue) != 0,
+      guard flags & UInt32(IFF_UP) != 0, flags & UInt32(IFF_MULTICAST) != 0,
         let address = entry.pointee.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET), found.count < 32
       else { continue }
       found.append(address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_addr })
