@@ -181,7 +181,8 @@ import Testing
     let host = try Installation()
     try host.configure(
       Installation.filing("files", delivery: #""spacing": "100ms", "maxQueued": {"artifacts": 2}"#),
-      #"{"id": "health", "extract": {"from": "health"}, "load": {"target": "folder", "settings": {"directory": "out"}}}"#)
+      #"{"id": "health", "extract": {"from": "health"}, "load": {"target": "folder", "settings": {"directory": "out"}}}"#
+    )
     try host.start()
     try host.shell("for n in $(seq 8); do echo $n > relay-data/pipelines/files/inbox/$n.txt; done")
     // Without a hint, two would be taken every half a minute.
