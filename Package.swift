@@ -147,7 +147,10 @@ targets += [
 // What several of them share is linked into each.
 targets += [
   .target(
-    name: "CurlTransport", dependencies: ["TargetKit", "CCurl", "COpenSSL"], path: "Plugins/Shared/CurlTransport",
+    name: "LocalNames", dependencies: ["TargetKit"], path: "Plugins/Shared/LocalNames", swiftSettings: strict),
+  .target(
+    name: "CurlTransport", dependencies: ["TargetKit", "LocalNames", "CCurl", "COpenSSL"],
+    path: "Plugins/Shared/CurlTransport",
     swiftSettings: strict),
   .target(
     name: "MailSyntax", dependencies: ["TargetKit", "CCurl"], path: "Plugins/Shared/MailSyntax", swiftSettings: strict),
@@ -159,7 +162,7 @@ targets += plugin("FolderTarget", ["DurableFiles", "CFolderTarget"])
 targets += plugin("CalendarICS", ["CurlTransport", "DurableFiles", "RelayJSON", "CCurl", "CICal", "COpenSSL"])
 targets += plugin("SMTPTarget", ["CurlTransport", "MailSyntax", "CCurl"])
 targets += plugin("MailServiceTarget", ["CurlTransport", "MailSyntax", "RelayJSON"])
-targets += plugin("MQTTTarget", ["RelayJSON", "CMosquitto"])
+targets += plugin("MQTTTarget", ["LocalNames", "RelayJSON", "CMosquitto"])
 targets += [
   .target(name: "CFolderTarget", path: "Plugins/FolderTarget/System", cSettings: strictC),
   .target(name: "TestPrograms", path: "Tests/Programs", swiftSettings: strict),
@@ -169,6 +172,7 @@ targets += [
       "HTTPTargetLogic", "CurlTransport", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport", "CCurl",
       "RelayConfig",
     ]),
+  tests("LocalNamesTests", ["LocalNames", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayTestSupport"]),
   tests(
     "FolderTargetTests",
     ["FolderTargetLogic", "DurableFiles", "TargetKit", "TargetKitTesting", "TestPrograms", "RelayConfig"]),

@@ -36,6 +36,21 @@ struct TLSTests {
     #expect(check.outcome == .delivered && check.message.contains("TLSv1.3"), "\(check)")
   }
 
+  @Test(.enabled(if: LocalMachine.isPossible, "no network that carries messages to all"))
+  func `a name that the network knows is checked too, before the password goes out`() throws {
+    let machine = try LocalMachine("relay-mdns.local")
+    let login: [(String, FakeValue)] = [("host", "relay-mdns.local"), ("username", "relay")]
+    // Both write one log, so the one that mustn't be logged in to goes first.
+    for (certificate, outcome) in [("other", Verdict.Outcome.needsAttention), ("good", .delivered)] {
+      let broker = try broker(certificate)
+      let host = FakeHost(settings: broker.settings("x", [("tls", ours)] + login), secrets: ["password": "swordfish"])
+      let verdict = host.deliver(MQTTTarget.self, FakeDelivery("x"))
+      #expect(verdict.outcome == outcome, "\(certificate): \(verdict)")
+      #expect(broker.log.contains("as relay") == (outcome == .delivered), "\(broker.log)")
+    }
+    withExtendedLifetime(machine) {}
+  }
+
   @Test func `a name is checked as well as an address`() throws {
     let broker = try broker("good")
     let host = FakeHost(settings: broker.settings("x", [("tls", ours), ("host", "localhost")]))

@@ -122,6 +122,40 @@ import Testing
     #expect(try JSONTree.parse(Array(mails.utf8))[0]?["subject"]?.string == "hello.txt")
   }
 
+  @Test(.enabled(if: LocalMachine.isPossible, "no network that carries messages to all"))
+  func `http, smtp and mqtt by a name that only the machine itself knows`() throws {
+    let machine = try LocalMachine("relay-mdns.local")
+    let web = try server(
+      "python3", Repository.path("Tests/Fixtures/servers/http_peer.py"), tls + "/record", tls + "/good.pem",
+      tls + "/good.key")
+    let mail = try server(
+      "python3", Repository.path("Tests/Fixtures/servers/smtp_peer.py"), tls + "/mails", tls + "/good.pem",
+      tls + "/good.key", "tls")
+    let broker = try server(
+      "python3", Repository.path("Tests/Fixtures/servers/mosquitto.py"), host.path + "/broker",
+      "certfile \(tls)/good.pem", "keyfile \(tls)/good.key")
+    let place = #""host": "relay-mdns.local""#
+    try host.configure(
+      pipeline("http", #""url": "https://relay-mdns.local:\#(web.port)/status/200", \#(authority)"#),
+      pipeline(
+        "smtp",
+        #"\#(place), "port": \#(mail.port), "security": "tls", "from": "a@b.example", "to": "c@d.example", \#(authority)"#
+      ),
+      pipeline("mqtt", #"\#(place), "port": \#(broker.port), "topic": "t", \#(authority)"#))
+    let check = try host.run("check", "--online")
+    #expect(check.status == 0, "\(check)")
+    try host.start()
+    for target in ["http", "smtp", "mqtt"] {
+      try host.submit(target, "x")
+      try #require(eventually(within: 60) { host.deliveriesOnDisk(target).count == 1 }, "\(host.log)")
+      let delivery = host.deliveriesOnDisk(target).first
+      #expect(delivery?["verdict"]?.string == "delivered", "\(target): \(String(describing: delivery))")
+    }
+    host.stop()
+    #expect(!host.log.contains("denied"), "\(host.log)")
+    withExtendedLifetime(machine) {}
+  }
+
   @Test func `mqtt, to mosquitto`() throws {
     let broker = try server(
       "python3", Repository.path("Tests/Fixtures/servers/mosquitto.py"), host.path + "/broker",

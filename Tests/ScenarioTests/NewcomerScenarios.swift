@@ -100,6 +100,6 @@ import Testing
     #expect(host.queue("files").count == 1)
     // Looking is allowed; the targets are asked by workers of that user, who may read what they load.
     let targets = try host.run("targets", "--json").json?["targets"]?.array ?? []
-    #expect(targets.count == 2 && targets.allSatisfy { $0["state"]?.string == "ready" }, "\(targets)")
+    #expect(targets.count == 6 && targets.allSatisfy { $0["state"]?.string == "ready" }, "\(targets)")
   }
 }

@@ -176,4 +176,18 @@ import Testing
     try host.submit("files", "hello", name: "letter.txt")
     #expect(eventually { host.text(of: "out/letter.txt") == "hello" })
   }
+
+  @Test func `an inbox whose queue was full goes on as soon as there is room`() throws {
+    let host = try Installation()
+    try host.configure(
+      Installation.filing("files", delivery: #""spacing": "100ms", "maxQueued": {"artifacts": 2}"#),
+      #"{"id": "health", "extract": {"from": "health"}, "load": {"target": "folder", "settings": {"directory": "out"}}}"#
+    )
+    try host.start()
+    try host.shell("for n in $(seq 8); do echo $n > relay-data/pipelines/files/inbox/$n.txt; done")
+    // Without a hint, two would be taken every half a minute.
+    #expect(eventually(within: 25) { host.names(in: "out").count == 8 }, "\(host.names(in: "out"))")
+    #expect(try eventually { try host.status("files")["trouble"] == nil })
+    #expect(try host.run("status").output.contains("health is not run: it reads health data"))
+  }
 }

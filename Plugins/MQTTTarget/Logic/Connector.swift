@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LocalNames
 import TargetKit
 
 /// Makes a connection: finds an address that answers, a version that the broker speaks, and logs in.
@@ -22,6 +23,8 @@ struct Connector {
       }
     }
 
+    var isNameUnknown: Bool { if case .unconnected(.nameUnknown) = self { true } else { false } }
+
     var isUnreachable: Bool {
       switch self {
       case .unconnected(.unreachable), .unconnected(.silent), .unconnected(.library): true
@@ -32,6 +35,8 @@ struct Connector {
 
   /// Milliseconds for one address to accept.
   static let patience: Int64 = 15_000
+  /// Of one name that are tried.
+  static let mostAddresses = 4
   /// Milliseconds of silence before CONNACK.
   static let greetingPatience: Int64 = 30_000
   /// Seconds; and bytes a second that a message is expected to move at least.
@@ -58,7 +63,7 @@ struct Connector {
   }
 
   private func connect(_ keepAlive: Int32, speaks5: Bool) throws(Failure) -> Link {
-    let link = try reachAny(keepAlive, speaks5)
+    let link = try reachByAnyName(keepAlive, speaks5)
     do throws(Link.End) {
       try link.serve(watch, patience: Self.greetingPatience) { link.told.greeting != nil }
     } catch .tls(let trouble) {
@@ -70,6 +75,26 @@ struct Connector {
       throw .refused(link.told.greeting ?? Told.Greeting(code: 128), speaks5: speaks5)
     }
     return link
+  }
+
+  /// What no name server knows, the machines of the network may know themselves.
+  private func reachByAnyName(_ keepAlive: Int32, _ speaks5: Bool) throws(Failure) -> Link {
+    do throws(Failure) {
+      return try reachAny(keepAlive, speaks5)
+    } catch {
+      guard error.isNameUnknown, let name = LocalName(settings.host) else { throw error }
+      var last = error
+      for address in MulticastResolver().addresses(of: name, host: watch.host).prefix(Self.mostAddresses) {
+        var ignored: Bool?
+        do throws(Failure) {
+          return try reach(keepAlive, speaks5, from: nil, at: address, isIPv6: &ignored)
+        } catch {
+          guard error.isUnreachable else { throw error }
+          last = error
+        }
+      }
+      throw last
+    }
   }
 
   /// A name may stand for an address of IPv6 and one of IPv4; the library tries the first alone.
@@ -89,11 +114,11 @@ struct Connector {
   }
 
   private func reach(
-    _ keepAlive: Int32, _ speaks5: Bool, from local: String?, isIPv6: inout Bool?
+    _ keepAlive: Int32, _ speaks5: Bool, from local: String?, at address: String? = nil, isIPv6: inout Bool?
   ) throws(Failure) -> Link {
     let link: Link
     do throws(MQTTFault) {
-      link = try Client.make(settings, id: clientID, speaks5: speaks5)
+      link = try Client.make(settings, id: clientID, speaks5: speaks5, address: address)
     } catch {
       throw .settings(error)
     }

@@ -35,6 +35,8 @@ final class Link {
   let client: OpaquePointer
   let told: Told
   let host: String
+  /// Where to connect instead of asking for the host's name.
+  private let address: String?
   let usesTLS: Bool
   let speaks5: Bool
   /// The handshake of TCP is under way.
@@ -42,9 +44,10 @@ final class Link {
   private var isVerified: Bool
 
   /// `client` is this object's from here.
-  init(client: OpaquePointer, told: Told, settings: MQTTSettings, speaks5: Bool) {
+  init(client: OpaquePointer, told: Told, settings: MQTTSettings, speaks5: Bool, address: String?) {
     self.client = client
     self.told = told
+    self.address = address
     host = settings.host
     usesTLS = settings.tls != nil
     self.speaks5 = speaks5
@@ -66,7 +69,7 @@ final class Link {
   ///
   /// Looking up the name waits: the library does it.
   func begin(port: Int32, keepAlive: Int32, from local: String?) throws(End) {
-    let code = mosquitto_connect_bind_async(client, host, port, keepAlive, local)
+    let code = mosquitto_connect_bind_async(client, address ?? host, port, keepAlive, local)
     let number = errno
     isConnecting = true
     switch mosq_err_t(rawValue: code) {

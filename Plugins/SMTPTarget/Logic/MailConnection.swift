@@ -89,7 +89,9 @@ final class MailConnection {
     options.callbacks(transfer)
     if let rejected = options.rejected { throw TransportFault.library(rejected).verdict }
 
-    let code = withExtendedLifetime(transfer) { curl_easy_perform(handle) }
+    let code = withExtendedLifetime(transfer) {
+      options.perform(url: settings.url, proxy: nil, words: words, host: host)
+    }
     // libcurl keeps these beyond the call.
     relay_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     relay_curl_set_pointer(handle, CURLOPT_MAIL_RCPT, nil)

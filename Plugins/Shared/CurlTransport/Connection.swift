@@ -42,7 +42,9 @@ package final class Connection {
     options.callbacks(exchange)
     if let rejected = options.rejected { throw TransportFault.library(rejected).verdict }
 
-    let code = withExtendedLifetime(exchange) { curl_easy_perform(handle) }
+    let code = withExtendedLifetime(exchange) {
+      options.perform(url: request.url, proxy: rules.proxy, words: words, host: host)
+    }
     // libcurl keeps these beyond the call, and a later reset would not stop a connection from using them.
     relay_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     relay_curl_set_pointer(handle, CURLOPT_HTTPHEADER, nil)

@@ -25,7 +25,7 @@ enum StatusCommand {
       let artifacts = pipeline["queued"]?["artifacts"]?.integer
       let bytes = pipeline["queued"]?["bytes"]?.integer ?? 0
       rows.append([
-        pipeline.shown("id"), pipeline.shown("state"), queued(artifacts, bytes),
+        pipeline.shown("id"), pipeline["notRun"] == nil ? pipeline.shown("state") : "not run", queued(artifacts, bytes),
         pipeline.shown("lastSuccess"), pipeline.shown("nextAttempt"),
       ])
     }
@@ -64,6 +64,7 @@ enum StatusCommand {
         + "  \(attention.shown("remedy"))\n"
     }
     var text = ""
+    if let reason = pipeline["notRun"]?.string { text += "\n\(id) is not run: \(reason)\n" }
     if let trouble = pipeline["trouble"]?.string { text += "\n\(id): \(trouble)\n" }
     if let since = pipeline["stuckSince"]?.string {
       text +=

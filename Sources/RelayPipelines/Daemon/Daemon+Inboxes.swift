@@ -15,6 +15,8 @@ extension Daemon {
     /// nil until its folders have been opened.
     var inbox: Inbox?
     var schedule = InboxSchedule(now: .now)
+    /// Whether the last look ended because the queue was full.
+    var foundQueueFull = false
 
     init(_ pipeline: PipelineConfiguration, unit: TargetManifest.Unit) {
       self.pipeline = pipeline
@@ -65,6 +67,19 @@ extension Daemon {
       if case .pipelines(let ids) = hint, !ids.contains(id) { continue }
       // A schedule of its own is not hurried by what arrives.
       guard runtime.pipeline.trigger == .arrival else { continue }
+      runtime.schedule.hinted(now: .now)
+      lookLater(runtime)
+    }
+  }
+
+  /// Looks again into the inboxes whose queue was full and has room now: something was delivered or set aside.
+  func takeUpFullInboxes() {
+    for (id, runtime) in inboxes where runtime.foundQueueFull {
+      let limits = runtime.pipeline.delivery
+      guard let totals = try? state.pipeline(id).totals, totals.artifacts < Int(clamping: limits.maxQueuedArtifacts),
+        totals.bytes < limits.maxQueuedBytes
+      else { continue }
+      runtime.foundQueueFull = false
       runtime.schedule.hinted(now: .now)
       lookLater(runtime)
     }
@@ -139,6 +154,7 @@ extension Daemon {
           guard runtime.inbox === inbox else { return me.lookLater(runtime) }
           me.context.withLock { $0.inboxProblems[id] = result.trouble }
           runtime.schedule.looked(result, now: .now)
+          if case .queue(.pipelineFull)? = result.problem { runtime.foundQueueFull = true }
           if case .every(let pause) = runtime.pipeline.trigger, result.lookAgain == nil {
             runtime.schedule = InboxSchedule(now: BootTime.now.advanced(milliseconds: pause))
           }

@@ -110,7 +110,12 @@ package actor Daemon {
       host: host, state: state, threads: threads,
       services: EngineServices(keeper, log: log) { _ in bell.ring() })
     log.setBlanking { keeper.blank($0) }
-    bell.onRing { [weak self] in self?.assumeIsolated { $0.statusChanged() } }
+    bell.onRing { [weak self] in
+      self?.assumeIsolated { me in
+        me.takeUpFullInboxes()
+        me.statusChanged()
+      }
+    }
   }
 
   /// How long the answers to commands may take when the program stops, in milliseconds.

@@ -81,6 +81,7 @@ extension UseCases {
       } ?? JSONNode(.null),
       "nextRun": JSONNode(.null), "owedDays": .integer(0),
     ])
+    if pipeline.needsHealthStore { node.append("notRun", .text("it reads health data, which this version can't yet")) }
     if let trouble = snapshot.trouble { node.append("trouble", .text(trouble)) }
     node.append(
       "access",

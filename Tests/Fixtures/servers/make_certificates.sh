@@ -11,7 +11,7 @@ make() {
   openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -out "$1.pem" -extfile "$1.ext" \
     -days "$3" 2>/dev/null
 }
-make good IP:127.0.0.1,DNS:localhost,DNS:relay-test.local 30
+make good IP:127.0.0.1,DNS:localhost,DNS:relay-test.local,DNS:relay-mdns.local 30
 make other DNS:other.example 30
 make client DNS:client 30
 make expired IP:127.0.0.1,DNS:localhost -1
