@@ -23,7 +23,8 @@ struct ZipRecord {
     words: "the header of file", mark: [0x50, 0x4B, 3, 4], flags: 7, time: 10..<14, lengths: 26..<30, name: 30)
   /// In the directory at the end (APPNOTE 4.3.12), where all others look.
   static let entry = Layout(
-    words: "the directory's record of file", mark: [0x50, 0x4B, 1, 2], flags: 9, time: 12..<16, lengths: 28..<34, name: 46)
+    words: "the directory's record of file", mark: [0x50, 0x4B, 1, 2], flags: 9, time: 12..<16, lengths: 28..<34,
+    name: 46)
   /// Bit 11: the name is UTF-8.
   private static let isUTF8: UInt8 = 8
 

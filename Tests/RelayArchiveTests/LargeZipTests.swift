@@ -11,7 +11,8 @@ import Testing
   private static let digest = "fbb82f7b353676bb562eb82157fcf0ea42c36492ca13ee56dbf82c08b6802c5c"
 
   private func write(to folder: Directory) throws {
-    let writer = try ZipWriter(into: try folder.createFile("a.zip"), modified: WallTime(milliseconds: 1_700_000_000_000))
+    let time = WallTime(milliseconds: 1_700_000_000_000)
+    let writer = try ZipWriter(into: try folder.createFile("a.zip"), modified: time)
     let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
     defer { zeros.deallocate() }
     _ = zeros.initializeMemory(as: UInt8.self, repeating: 0)

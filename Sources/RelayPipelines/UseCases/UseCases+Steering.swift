@@ -140,7 +140,8 @@ extension UseCases {
           case .ready(let usable):
             .object([
               "id": .text(usable.manifest.id), "file": .text(found.file), "version": .text(usable.manifest.version),
-              "name": .text(usable.manifest.name), "unit": .text(usable.manifest.unit.rawValue), "state": .text("ready"), "reason": JSONNode(.null),
+              "name": .text(usable.manifest.name), "unit": .text(usable.manifest.unit.rawValue),
+              "state": .text("ready"), "reason": JSONNode(.null),
               "shipped": .flag(usable.isShipped),
             ])
           case .broken(let reason): broken(found.file, reason)
