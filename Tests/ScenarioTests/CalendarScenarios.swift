@@ -64,7 +64,7 @@ import Testing
 
   @Test func `the largest part costs a worker a bounded memory, and one bad event in it refuses it`() throws {
     let host = try Installation()
-    try host.configure(Self.pipeline("feed", #""file": "feed.ics""#))
+    try host.configure(Self.pipeline("feed", #""file": "out/feed.ics""#))
     try host.start()
     // About as many events as 16 MB can hold; the last has no key.
     let made = try host.shell(
@@ -80,6 +80,6 @@ import Testing
     #expect(most > 16 << 20)
     #expect(Sanitizer.isOn || most < 96 << 20, "\(most) bytes at most")
     #expect(host.deliveriesOnDisk("feed").last?["message"]?.string?.hasPrefix("event 200001: ") == true)
-    #expect(!host.names(in: "").contains("feed.ics"))
+    #expect(!host.names(in: "out").contains("feed.ics"))
   }
 }
