@@ -94,7 +94,7 @@ final class Link {
     while !isDone() {
       if let code = told.farewell { throw .farewell(code) }
       let descriptor = descriptor
-      guard descriptor >= 0 else { throw .closed }
+      guard descriptor >= 0 else { throw isVerified ? .closed : .tls(.brokenOff("")) }
       if watch.host.shouldStop { throw .stopped }
       guard let left = patience.remaining(now: Clock.monotonic()) else { throw .silent }
       let events = TCPSocket.wait(
@@ -131,6 +131,8 @@ final class Link {
     guard events != 0 else { return }
     if isConnecting {
       let error = TCPSocket(descriptor: descriptor).error
+      // Who is reset had a connection already, and lost it over the first words of TLS.
+      if error == ECONNRESET && !isVerified { throw .tls(.brokenOff(String(cString: strerror(error)))) }
       if error != 0 { throw .unreachable(error) }
       guard events & POLLOUT != 0 else { throw .closed }
       isConnecting = false
