@@ -14,6 +14,12 @@ package struct Identifier: Hashable, Sendable, CustomStringConvertible {
     return Identifier(marking: bytes, version: 7)
   }
 
+  /// When it was made, if it is one that says so; in whole milliseconds.
+  package var time: WallTime? {
+    guard bytes.count == 16, bytes[6] >> 4 == 7 else { return nil }
+    return WallTime(milliseconds: bytes.prefix(6).reduce(0) { $0 << 8 | Int64($1) })
+  }
+
   /// Version 4: all random.
   package static func random() -> Identifier { Identifier(marking: SystemRandom.bytes(16), version: 4) }
 

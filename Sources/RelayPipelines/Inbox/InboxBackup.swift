@@ -15,7 +15,7 @@ extension BackupInbox {
         return nil
       }
       guard let note, let inbox = try? pipeline.subfolder("inbox") else { return nil }
-      let taken = InboxName.taken(note.artifactID)
+      let taken = note.takenName
       if try inbox.status(ofRaw: taken) != nil {
         return Taking(artifactID: note.artifactID, file: taken, name: note.name)
       }

@@ -36,7 +36,22 @@ enum InboxName {
   /// Of a file's name on Linux, in bytes.
   static let longest = 255
 
-  static func taken(_ id: Identifier) -> [UInt8] { Array((takenPrefix + id.description).utf8) }
+  /// With the file's own name behind the identifier, where that fits: so that it can be given back even if the note is lost.
+  static func taken(_ id: Identifier, for name: [UInt8]) -> [UInt8] {
+    let prefix = Array((takenPrefix + id.description).utf8)
+    return prefix.count + 1 + name.count <= longest ? prefix + [UInt8(ascii: "-")] + name : prefix
+  }
+
+  /// What `taken` has made of which name; nil when it hasn't made it.
+  static func parse(taken name: [UInt8]) -> (id: Identifier, name: [UInt8]?)? {
+    guard isTaken(name) else { return nil }
+    let rest = name.dropFirst(takenPrefix.utf8.count)
+    guard let id = Identifier(String(decoding: rest.prefix(36), as: UTF8.self)) else { return nil }
+    let behind = rest.dropFirst(36)
+    if behind.isEmpty { return (id, nil) }
+    guard behind.first == UInt8(ascii: "-"), behind.count > 1 else { return nil }
+    return (id, Array(behind.dropFirst()))
+  }
 
   static func isTaken(_ name: [UInt8]) -> Bool { name.starts(with: takenPrefix.utf8) }
 

@@ -98,7 +98,7 @@ extension InboxLook {
     _ taking: Taking, _ note: TakingNote, _ staged: StagedArtifact
   ) throws(InboxProblem) -> Outcome {
     do throws(SystemError) {
-      try taking.folder.rename(raw: note.name, as: InboxName.taken(note.artifactID))
+      try taking.folder.rename(raw: note.name, as: note.takenName)
     } catch {
       switch error.code {
       case ENOENT: return .gone
@@ -150,7 +150,7 @@ struct Taking {
   /// The same after it got its dot name, and whether that name is this file's: another one may have come in its place.
   func isUntouched(movedAs note: TakingNote) -> Bool {
     guard leaseStands, let status = try? source.status(), note.isOf(status),
-      let named = try? folder.status(ofRaw: InboxName.taken(note.artifactID))
+      let named = try? folder.status(ofRaw: note.takenName)
     else { return false }
     return note.isOf(named) && named.device == status.device
   }

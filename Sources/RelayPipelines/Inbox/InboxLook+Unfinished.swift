@@ -44,7 +44,7 @@ extension InboxLook {
   }
 
   private mutating func settleFromBefore(_ note: TakingNote, in folder: Directory) throws(InboxProblem) {
-    let moved = try status(of: InboxName.taken(note.artifactID), in: folder)
+    let moved = try status(of: note.takenName, in: folder)
     // A power cut may have undone the renaming.
     let unmoved = try status(of: note.name, in: folder)
     guard moved != nil || note.isUnmoved(unmoved) else { return }
@@ -54,7 +54,7 @@ extension InboxLook {
     }
     if moved == nil {
       do throws(SystemError) {
-        try folder.rename(raw: note.name, as: InboxName.taken(note.artifactID))
+        try folder.rename(raw: note.name, as: note.takenName)
       } catch {
         throw .cannotRemove(file: PartName.display(note.name), error)
       }
@@ -67,7 +67,7 @@ extension InboxLook {
   mutating func removeTaken(
     _ note: TakingNote, in folder: Directory, mayBeHeldOpen: Bool = false
   ) throws(InboxProblem) {
-    let name = InboxName.taken(note.artifactID)
+    let name = note.takenName
     if let status = try status(of: name, in: folder) {
       guard note.isOf(status), !mayBeHeldOpen, !isHeldOpen(name, in: folder) else {
         say(.notice, "\(PartName.display(note.name)) was written to after it was taken; it will be taken again")
@@ -87,13 +87,13 @@ extension InboxLook {
     memory.unfinished = nil
   }
 
-  private func isHeldOpen(_ name: [UInt8], in folder: Directory) -> Bool {
+  func isHeldOpen(_ name: [UInt8], in folder: Directory) -> Bool {
     guard let file = try? folder.openFile(raw: name), let granted = try? file.takeReadLease() else { return false }
     return !granted
   }
 
   private func putBack(_ note: TakingNote, in folder: Directory) throws(InboxProblem) {
-    let name = InboxName.taken(note.artifactID)
+    let name = note.takenName
     do throws(SystemError) {
       do throws(SystemError) {
         try folder.rename(raw: name, as: note.name, exclusive: true)
@@ -125,7 +125,7 @@ extension InboxLook {
     }
   }
 
-  private static func holds(_ pipeline: PipelineFolder, _ id: Identifier) throws(ArtifactDamage) -> Bool {
+  static func holds(_ pipeline: PipelineFolder, _ id: Identifier) throws(ArtifactDamage) -> Bool {
     do throws(SystemError) {
       // The youngest first: it is one of the last.
       for sequence in try pipeline.sequences().sorted(by: >) where try identifier(of: sequence, in: pipeline) == id {

@@ -69,6 +69,9 @@ struct InboxLook {
     }
   }
 
+  /// Not counted as waiting: nobody put it there.
+  mutating func waitForLeftover(_ milliseconds: Int64) { result.lookAgain(within: max(1, milliseconds)) }
+
   private mutating func wait(_ milliseconds: Int64) {
     result.waiting += 1
     result.lookAgain(within: max(1, milliseconds))
@@ -81,9 +84,10 @@ extension InboxLook {
   /// The first files in order, behind `last`, that are quiet and not known to fail.
   private mutating func readPage(of folder: Directory, after last: InboxFile?) throws(InboxProblem) -> [Candidate] {
     var page: [Candidate] = []
+    var leftovers: [[UInt8]] = []
     do throws(SystemError) {
       try folder.forEachRawName { (name: [UInt8]) throws(SystemError) in
-        if InboxName.isTaken(name) { noteLeftover(name, in: folder) }
+        if last == nil, InboxName.isTaken(name), isLeftover(name, in: folder) { leftovers.append(name) }
         guard !InboxName.isLeftAlone(name), let file = try look(at: name, in: folder) else { return }
         guard let quiet = readiness(of: file, isFirstPass: last == nil) else { return }
         if let last, !(last < file) { return }
@@ -95,6 +99,7 @@ extension InboxLook {
       throw .folder(error)
     }
     memory.quiet.endPass()
+    for name in leftovers.prefix(Self.pageSize) { settleLeftover(name, in: folder) }
     Self.cut(&page)
     return page
   }
@@ -136,12 +141,6 @@ extension InboxLook {
       if quiet >= options.quiet, let reason = memory.troubles.reason(of: key) { result.stays(reason) }
     }
     return nil
-  }
-
-  private mutating func noteLeftover(_ name: [UInt8], in folder: Directory) {
-    guard let status = try? folder.status(ofRaw: name) else { return }
-    let file = InboxFile(name: name, status: status)
-    if memory.quiet.quiet(file.key, now: now) >= Self.leftoverAge { say(.leftover, file) }
   }
 }
 

@@ -84,7 +84,7 @@ enum FileTrouble: Error, Equatable, Sendable {
     case .cannotMove(let error): "not taken, because it could not be removed from the inbox: \(error.message)"
     case .refused(let reason): "not taken, tried again later: \(reason)"
     case .leftover:
-      "left alone in the inbox: the taking of this file was cut short and its note is lost; rename it to have it taken"
+      "left alone in the inbox: its name begins as those of files that are being taken, and says nothing; rename it to have it taken"
     }
   }
 

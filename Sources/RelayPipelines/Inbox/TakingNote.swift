@@ -30,6 +30,9 @@ struct TakingNote: Equatable, Sendable {
     changed = file.status.changed
   }
 
+  /// What the file is called while it is taken.
+  var takenName: [UInt8] { InboxName.taken(artifactID, for: name) }
+
   /// Whether this is the file as it was before it got its dot name: then the renaming never came, or was undone.
   func isUnmoved(_ status: FileStatus?) -> Bool { isOf(status) && status?.changed == changed }
 

@@ -143,13 +143,52 @@ import Testing
     }
   }
 
-  @Test func `a dot name without its note is reported and kept`() throws {
+  @Test func `a dot name that says nothing is reported and kept`() throws {
     try withInbox { it in
-      let name = String(decoding: InboxName.taken(.random()), as: UTF8.self)
+      let name = InboxName.takenPrefix + "by-nobody"
       try it.put(name, "bytes")
       for _ in 0..<4 { it.look(after: 30_000) }
       #expect(it.log.count("rename it") == 1)
+      #expect(it.look().trouble?.contains("rename it") == true)
       #expect(try it.names() == [name])
+    }
+  }
+
+  @Test(arguments: ["scan.pdf", String(repeating: "n", count: 255)])
+  func `a file whose note is lost gets its name back, and is taken under the identifier it had`(_ own: String) throws {
+    try withInbox { it in
+      let id = Identifier.timed(at: .now)
+      try it.put(InboxName.taken(id, for: Array(own.utf8)), "bytes", 1)
+      it.look()
+      #expect(it.look(after: 30_000).lookAgain == 30_000)
+      it.look(after: 30_000)
+      // A name of full length leaves no room for both.
+      let back = own.count == 255 ? id.description : own
+      #expect(try it.names() == [back])
+      it.lookTwice()
+      #expect(try it.queued() == ["\(back)=bytes"])
+      #expect(try it.pipeline.openArtifact(1).manifest.artifactID == id)
+      #expect(try it.names() == [])
+    }
+  }
+
+  @Test func `a file whose note is lost is removed if it was taken, unless it was written to since`() throws {
+    try withInbox { it in
+      try it.put("x", "bytes", modified: 1)
+      it.lookTwice()
+      let id = try it.pipeline.openArtifact(1).manifest.artifactID
+      let name = InboxName.taken(id, for: Array("x".utf8))
+      try it.pipeline.folder.remove(TakingNote.fileName)
+      try it.put(name, "bytes", 1)
+      try it.restart()
+      for _ in 0..<3 { it.look(after: 30_000) }
+      #expect(try it.names() == [] && it.queued() == ["x=bytes"])
+      // Its time is that of now, after it was taken.
+      try it.put(name, "more bytes")
+      try it.restart()
+      for _ in 0..<5 { it.look(after: 30_000) }
+      #expect(try it.names() == [] && it.queued() == ["x=bytes", "x=more bytes"])
+      #expect(try it.pipeline.openArtifact(2).manifest.artifactID != id)
     }
   }
 
