@@ -87,4 +87,25 @@ import Testing
     #expect(redactor.redact(filler + "cor") == filler + "cor")
     #expect(redactor.redact("a short text ends with correct") == "a short text ends with correct")
   }
+
+  @Test(arguments: [
+    (
+      "moved to https://hook.example/services/T0P-S3CRET-HOOK-TOKEN?key=qqq111222333",
+      "moved to https://hook.example/•••"
+    ),
+    ("no such hook: /services/T0P-S3CRET-HOOK-TOKEN", "no such hook: /•••"), ("T0P-S3CRET-HOOK-TOKEN/", "•••/"),
+    ("308 Location: /services/T0P-S3CRET-HOOK-TOKEN/", "308 Location: /•••/"), ("bad key qqq111222333", "bad key •••"),
+    ("services%2FT0P-S3CRET-HOOK-TOKEN", "•••"), ("user anna of hook.example", "user anna of hook.example"),
+    ("password pass-w0rd is wrong", "password ••• is wrong"), ("our services are down", "our services are down"),
+  ])
+  func `of an address the parts that give it away go, too`(text: String, expected: String) {
+    let secret = "http://anna:pass-w0rd@hook.example/services/T0P-S3CRET-HOOK-TOKEN?key=qqq111222333"
+    #expect(redactor(secret).redact(text) == expected)
+  }
+
+  @Test(arguments: ["http://", "://", "http://a@", "http://a:b@c?", "x://///", "http://h/?&=&", "http://h#"])
+  func `an address without parts blanks nothing else`(secret: String) {
+    #expect(
+      redactor(secret).redact("a quiet text / with ? and & and = in it") == "a quiet text / with ? and & and = in it")
+  }
 }

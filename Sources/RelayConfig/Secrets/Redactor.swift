@@ -2,7 +2,7 @@
 
 /// Blanks known secrets out of text: as they are, percent-encoded, and in base64 (both alphabets, at any of the three
 /// places at
-/// which they can stand in what was encoded).
+/// which they can stand in what was encoded). Of a secret that is an address also the parts that give it away.
 ///
 /// One pass over the text, whatever the number of secrets: an automaton after Aho and Corasick finds all forms at once.
 /// A secret of fewer than 8 bytes is blanked only where no letter or digit touches it, and in no encoded form.
@@ -28,6 +28,12 @@ package struct Redactor: Sendable {
       for form in secret.isShort ? [secret.bytes] : EncodedForms.all(of: secret.bytes) {
         words.append(form)
         patterns.append(Pattern(length: form.count, isWholeWord: secret.isShort))
+      }
+      for part in secret.isShort ? [] : AddressParts.all(of: secret.bytes) {
+        for form in EncodedForms.all(of: part) {
+          words.append(form)
+          patterns.append(Pattern(length: form.count, isWholeWord: false))
+        }
       }
     }
     self.automaton = MultiPatternAutomaton(words)
