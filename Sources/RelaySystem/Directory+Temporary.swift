@@ -11,17 +11,24 @@ extension Directory {
     TemporaryFolders.removeWhenEnded
     // Whoever starts the program may have named no folder, or any text: mkdtemp says whether it can be used.
     var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/relay-host-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else {
-      throw SystemError(call: .makeDirectory, code: errno, subject: "a temporary folder")
+    // In one step for the thread that waits for signals: what is there is known.
+    return try TemporaryFolders.made.withLock { (known: inout Set<String>) throws(SystemError) -> String in
+      guard let made = mkdtemp(&template) else {
+        throw SystemError(call: .makeDirectory, code: errno, subject: "a temporary folder")
+      }
+      let path = String(cString: made)
+      known.insert(path)
+      return path
     }
-    let path = String(cString: made)
-    TemporaryFolders.made.withLock { _ = $0.insert(path) }
-    return path
   }
 
   /// Removes what stands at a path, with all that is in it.
   package static func removeTree(at path: String) throws(SystemError) {
     defer { TemporaryFolders.made.withLock { _ = $0.remove(path) } }
+    try removeStanding(at: path)
+  }
+
+  fileprivate static func removeStanding(at path: String) throws(SystemError) {
     guard let slash = path.lastIndex(of: "/") else { return try Directory(".").removeTree(path) }
     let parent = slash == path.startIndex ? "/" : String(path[..<slash])
     try Directory(parent).removeTree(String(path[path.index(after: slash)...]))
@@ -57,9 +64,19 @@ private enum TemporaryFolders {
     var signals = awaited
     var came: Int32 = 0
     guard sigwait(&signals, &came) == 0 else { return }
-    for path in made.withLock({ $0 }) { try? Directory.removeTree(at: path) }
-    // Ends as if nobody had waited for it, so that a shell sees what ended the command.
+    // Held to the end of the process: no new one is made.
+    made.withLock { known in
+      for path in known {
+        // Another thread may still be writing into it; each file is the last for some time.
+        for _ in 0..<100 where access(path, F_OK) == 0 { try? Directory.removeStanding(at: path) }
+      }
+      end(by: came, &signals)
+    }
+  }
+
+  /// As if nobody had waited for it, so that a shell sees what ended the command.
+  private static func end(by signal: Int32, _ signals: inout sigset_t) {
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-    raise(came)
+    raise(signal)
   }
 }

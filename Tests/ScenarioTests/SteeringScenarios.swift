@@ -139,4 +139,39 @@ import Testing
     #expect(requests.map(\.body) == ["one", "one", "two"])
     #expect(requests[0].key == requests[1].key)
   }
+
+  @Test func `a drop is answered when its pipeline leaves meanwhile, and the daemon stops at once`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    let web = receiver.pipeline("web", "/wait/2000/200")
+    try host.configure(web, Installation.filing("files"))
+    try host.start()
+    let first = try host.submit("web", "one")
+    let second = try host.submit("web", "two")
+    #expect(try eventually { try host.run("queue", "web", "--json").json?["artifacts"]?[0]?["sending"]?.bool == true })
+    try host.configure(Installation.filing("files"))
+    let drops = try [first, second].map { try host.begin(["queue", "drop", "web", $0]) }
+    #expect(try host.run("reload").status == 0)
+    for drop in drops {
+      let answer = drop()
+      // Set aside in time, or told why not.
+      #expect([0, 2, 4].contains(answer.status), "\(answer)")
+    }
+    let begun = monotonicSeconds()
+    host.stop()
+    #expect(monotonicSeconds() - begun < 10)
+  }
+
+  @Test func `a drop of what is delivered in that moment says so`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    try host.configure(receiver.pipeline("web", "/wait/1500/200"))
+    try host.start()
+    let artifact = try host.submit("web", "x")
+    #expect(try eventually { try !receiver.requests().isEmpty })
+    // It is being answered: cancelled and delivered are both right, and what is said must be what happened.
+    let answer = try host.run("queue", "drop", "web", artifact, "--json")
+    let isSetAside = try host.artifacts("refused", "web") == [artifact]
+    #expect(answer.json?["setAside"]?.bool == isSetAside || answer.status != 0, "\(answer)")
+  }
 }

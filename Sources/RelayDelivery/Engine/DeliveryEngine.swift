@@ -191,12 +191,21 @@ package actor DeliveryEngine {
     }
   }
 
+  /// Nothing more will happen to what is in the queue.
+  private func tellNothingLeaves(_ runtime: PipelineRuntime) {
+    let left = runtime.departureWaiters
+    runtime.departureWaiters = [:]
+    let reason = isStopping ? "the program stops." : "the pipeline has left the configuration."
+    for then in left.values.joined() { then(reason) }
+  }
+
   func feed(_ id: String, _ event: DeliveryEvent) {
     if let runtime = runtimes[id] { feed(runtime, event) }
   }
 
   func finishIfIdle(_ runtime: PipelineRuntime) {
     guard !runtime.machine.isBusy, runtime.worker == nil, runtime.checksUnderWay == 0 else { return }
+    tellNothingLeaves(runtime)
     if runtime.isRetired, runtimes[runtime.id] === runtime {
       runtimes[runtime.id] = nil
       let waiting = runtime.whenIdle

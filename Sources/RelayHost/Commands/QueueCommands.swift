@@ -31,7 +31,10 @@ enum QueueCommands {
 
   static func drop(_ session: Session, _ arguments: ParsedArguments) -> Ending {
     ask(session, arguments, { .drop(pipeline: $0[0], artifact: $0[1]) }, needsOwner: true) { result in
-      "Artifact \(result.shown("artifact")) has left the queue. See `relay-host refused \(result.shown("pipeline"))`.\n"
+      let (artifact, pipeline) = (result.shown("artifact"), result.shown("pipeline"))
+      return result["setAside"]?.bool == false
+        ? "Artifact \(artifact) wasn't set aside: it was delivered in that moment. See `relay-host log \(pipeline)`.\n"
+        : "Artifact \(artifact) is set aside. See `relay-host refused \(pipeline)`.\n"
     }
   }
 

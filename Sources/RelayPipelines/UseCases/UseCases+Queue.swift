@@ -65,7 +65,13 @@ extension UseCases {
         throw Refusal(error)
       }
     }
-    return ControlReply(.object(["pipeline": .text(id), "artifact": .text(artifact), "sequence": .integer(sequence)]))
+    // What was in flight may have been delivered in that moment.
+    let isSetAside = ((try? folder.refused()) ?? []).contains { $0.sequence == sequence }
+    return ControlReply(
+      .object([
+        "pipeline": .text(id), "artifact": .text(artifact), "sequence": .integer(sequence),
+        "setAside": .flag(isSetAside),
+      ]))
   }
 
   /// The sequence of an artifact that a person named by its id or by its number.
