@@ -20,7 +20,9 @@ from pathlib import Path
 import confinement
 import large
 import latency
+import mails
 import neighbours
+import publishing
 import rows
 import scale
 import throughput
@@ -33,7 +35,9 @@ FIGURES = {
     "latency": latency.latency,
     "confinement": confinement.confinement,
     "neighbours": neighbours.neighbours,
+    "mqtt": publishing.publishing,
     "parts": throughput.parts,
+    "mails": mails.mails,
     "large": large.large,
     "zip": zipping.zipping,
     "idle": scale.idle,

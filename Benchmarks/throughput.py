@@ -37,15 +37,27 @@ def sync_rate(folder, count=500):
     return count / taken
 
 
-def deliver(bench, daemon, receiver, artifacts, parts):
-    """Parts a second until the last was accepted, and until the queues were empty."""
-    receiver.forget()
+def submit(bench, daemon, artifacts, parts, size=SIZE):
+    """One client a pipeline, each with so many artifacts one after the other; when the first began, in nanoseconds."""
     output = subprocess.run(
-        [str(bench.tools / "relay-bench"), "submit", str(daemon.state), str(artifacts), str(parts), str(SIZE),
+        [str(bench.tools / "relay-bench"), "submit", str(daemon.state), str(artifacts), str(parts), str(size),
          *daemon.names],
         check=True, capture_output=True, text=True,
     ).stdout
-    began = json.loads(output)["began"]
+    return json.loads(output)["began"]
+
+
+def deliver_until_empty(bench, daemon, artifacts):
+    """Artifacts of one part a second, from the first submit until all were delivered and removed."""
+    began = submit(bench, daemon, artifacts, 1)
+    daemon.until_empty()
+    return artifacts * len(daemon.names) / (time.monotonic_ns() - began) * 1e9
+
+
+def deliver(bench, daemon, receiver, artifacts, parts):
+    """Parts a second until the last was accepted, and until the queues were empty."""
+    receiver.forget()
+    began = submit(bench, daemon, artifacts, parts)
     count = artifacts * parts * len(daemon.names)
     arrivals = receiver.wait(count)
     daemon.until_empty()
