@@ -115,8 +115,10 @@ struct TLSTests {
       #expect(without.outcome == .retry && without.message.contains("TLS"), "\(without)")
     }
     let secure = try broker("good")
-    let verdict = FakeHost(settings: secure.settings("x")).deliver(MQTTTarget.self, FakeDelivery("x"))
-    #expect(verdict.outcome == .retry && verdict.message.contains("TLS"), "\(verdict)")
+    for _ in 0..<30 {
+      let verdict = FakeHost(settings: secure.settings("x")).deliver(MQTTTarget.self, FakeDelivery("x"))
+      #expect(verdict.outcome == .retry && verdict.message.contains("TLS"), "\(verdict)")
+    }
   }
 
   @Test func `60 MB go over TLS`() throws {

@@ -131,8 +131,8 @@ final class Link {
     guard events != 0 else { return }
     if isConnecting {
       let error = TCPSocket(descriptor: descriptor).error
-      // Who is reset had a connection already, and lost it over the first words of TLS.
-      if error == ECONNRESET && !isVerified { throw .tls(.brokenOff(String(cString: strerror(error)))) }
+      // Who is reset had a connection already, and lost it over the first words.
+      if error == ECONNRESET { throw isVerified ? .closed : .tls(.brokenOff(String(cString: strerror(error)))) }
       if error != 0 { throw .unreachable(error) }
       guard events & POLLOUT != 0 else { throw .closed }
       isConnecting = false
