@@ -62,6 +62,8 @@ struct Words {
     switch end {
     case .unreachable(let number): "the broker at \(place) cannot be reached: \(String(cString: strerror(number)))"
     case .silent: "the broker at \(place) does not accept a connection"
+    // It stood for a moment.
+    case .closed: ungreeted(end)
     default: of(end)
     }
   }
