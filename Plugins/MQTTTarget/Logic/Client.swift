@@ -29,8 +29,9 @@ enum Client {
       try check(mosquitto_username_pw_set(client, username, settings.password), "user and password")
     }
     if let files = settings.tls {
+      try Authentication.begin(client, told: told, host: settings.host)
       try encrypt(client, files)
-      // The library would compare the certificate with the address. The link compares it with the name, before anything is sent.
+      // A library that has OpenSSL compare would have it compare with the address.
       if address != nil { try check(mosquitto_tls_insecure_set(client, true), "the options of TLS") }
     }
     return link
@@ -52,7 +53,7 @@ enum Client {
     try check(mosquitto_tls_opts_set(client, SSL_VERIFY_PEER, "tlsv1.2", nil), "the options of TLS")
   }
 
-  private static func check(_ code: Int32, _ what: String) throws(MQTTFault) {
+  static func check(_ code: Int32, _ what: String) throws(MQTTFault) {
     guard code != MOSQ_ERR_SUCCESS.rawValue else { return }
     throw .library("does not take \(what): \(String(cString: mosquitto_strerror(code)))")
   }

@@ -14,10 +14,12 @@ enum TLSTrouble: Equatable {
   case brokenOff(String)
 
   /// What the library says only in its complaints.
-  static func of(_ client: OpaquePointer, _ told: Told) -> TLSTrouble {
-    if told.complaints.contains(where: { $0.contains("host name verification failed") }) { return .otherHost }
-    let result = relay_tls_verify_result(client)
-    if result != X509_V_OK { return .untrusted(String(cString: X509_verify_cert_error_string(result))) }
+  static func of(_ told: Told) -> TLSTrouble {
+    switch told.verification {
+    case Int(X509_V_OK): break
+    case Int(X509_V_ERR_HOSTNAME_MISMATCH), Int(X509_V_ERR_IP_ADDRESS_MISMATCH): return .otherHost
+    default: return .untrusted(String(cString: X509_verify_cert_error_string(told.verification)))
+    }
     let words = reasons(told).joined(separator: "; ")
     if let trouble = saidByBroker(told) { return trouble }
     if told.complaints.contains(where: { $0.contains("Unable to load") || $0.contains("inconsistent") }) {

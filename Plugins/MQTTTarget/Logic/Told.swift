@@ -34,6 +34,8 @@ final class Told {
   var isUnsubscribed = false
   /// Hashes of retained messages by topic, while a subscription asks for them.
   var retained: [String: [UInt8]] = [:]
+  /// X509_V_OK, or why the chain of the other side's certificate was turned down.
+  var verification = Int(X509_V_OK)
   /// The library's last complaints, for what it tells in no other way.
   private(set) var complaints: [String] = []
 
