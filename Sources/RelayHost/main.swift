@@ -49,4 +49,7 @@ func begin(_ words: [String]) -> Outcome {
 for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
   _ = open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
 }
+// What it makes it must be able to read again itself, whatever the umask of whoever starts it takes away from all.
+let mask = umask(0o077)
+_ = umask(mask & ~0o700)
 Glibc.exit(Int32(begin(Array(CommandLine.arguments.dropFirst())).rawValue))

@@ -52,8 +52,15 @@ package final class Directory: Sendable {
 
   /// Opens a folder in this one; a link is not followed.
   package func folder(_ name: String) throws(SystemError) -> Directory {
-    let number = try invoke(.open, on: about(name)) {
-      Int(relay_open_at(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0))
+    let number: Int
+    do {
+      number = try invoke(.open, on: about(name)) {
+        Int(relay_open_at(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0))
+      }
+    } catch {
+      // The kernel says the same of a link as of a file.
+      guard error.code == ENOTDIR, (try? status(of: name))?.kind == .link else { throw error }
+      throw SystemError(call: .open, code: ELOOP, subject: about(name))
     }
     return Directory(openedAs: Descriptor(owning: Int32(number), path: about(name)))
   }

@@ -46,8 +46,13 @@ extension SystemError {
 
   /// What happened and where, for people.
   package var message: String {
-    // That is how this module tells of a FIFO, device or socket under a file's name.
-    let cause = call == .open && code == EINVAL ? "it is no regular file" : Self.text(of: code)
+    let cause =
+      switch (call, code) {
+      // That is how this module tells of a FIFO, device or socket under a file's name.
+      case (.open, EINVAL): "it is no regular file"
+      case (.open, ELOOP): "it is a link, and none is followed here"
+      default: Self.text(of: code)
+      }
     return subject.isEmpty ? "\(call.rawValue) failed: \(cause)" : "\(call.rawValue) failed on \(subject): \(cause)"
   }
 }

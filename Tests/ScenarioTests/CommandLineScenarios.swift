@@ -222,6 +222,28 @@ import Testing
     #expect(warnings.contains { $0["message"]?.string?.contains("nowhere is not there") == true })
   }
 
+  @Test func `what can't be printed is said, and a reader that went away is no trouble`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("files"))
+    let full = try host.shell("\"$relay\" check --config \"$config\" >/dev/full")
+    #expect(full.status == 1 && full.problems.contains("can't be written: No space left on device"), "\(full)")
+    let gone = try host.shell("\"$relay\" check --config \"$config\" | true")
+    #expect(gone.status == 0 && gone.problems.isEmpty, "\(gone)")
+  }
+
+  @Test func `a umask that takes from its own user doesn't make a state that can't be read`() throws {
+    let host = try Installation()
+    try host.configure(Installation.filing("files"))
+    let answer = try host.shell(
+      """
+      umask 0777
+      printf x | "$relay" secret set key --config "$config" && "$relay" submit files "$config" --config "$config"
+      find relay-data -not -perm -u=rw -not -type l
+      """)
+    #expect(answer.status == 0 && answer.problems.isEmpty, "\(answer)")
+    #expect(!answer.output.contains("relay-data"), "\(answer)")
+  }
+
   @Test func `a command that is ended leaves no temporary folder`() throws {
     let host = try Installation()
     let receiver = try Receiver()

@@ -2,6 +2,7 @@
 import Glibc
 import RelayJSON
 import RelayPipelines
+import RelaySystem
 
 /// What a command prints and how it ends: results on standard output, problems on standard error.
 struct Ending: Sendable {
@@ -43,22 +44,28 @@ struct Ending: Sendable {
     return print(json ? reply.result.text(.pretty) : words(reply.result), reply.outcome)
   }
 
-  /// Prints and returns the outcome. A reader that went away is no error.
+  /// Prints and returns the outcome. A reader that went away is no error; a full disk is.
   func finish() -> Outcome {
     _ = signal(SIGPIPE, SIG_IGN)
-    Self.write(output, to: 1)
+    let trouble = Self.write(output, to: 1)
     Self.write(problems, to: 2)
-    return outcome
+    guard let trouble, trouble != EPIPE else { return outcome }
+    Self.write("relay-host: what it has to say can't be written: \(SystemError.text(of: trouble)).\n", to: 2)
+    return outcome == .done ? .fault : outcome
   }
 
-  private static func write(_ text: String, to number: Int32) {
+  /// The errno of a write that failed.
+  @discardableResult
+  private static func write(_ text: String, to number: Int32) -> Int32? {
     let bytes = Array(text.utf8)
     var sent = 0
     while sent < bytes.count {
       let count = bytes[sent...].withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }
-      if count <= 0 { return }
+      if count < 0 { return errno }
+      if count == 0 { return ENOSPC }
       sent += count
     }
+    return nil
   }
 }
