@@ -32,7 +32,7 @@ extension DeliveryEngine {
       move(runtime, sequence) { folder throws(SystemError) in try folder.moveToCorrupt(sequence, reason: reason) }
     case .setAside(let sequence, let part, let attempts, let verdict):
       setAside(runtime, sequence, part, attempts, verdict)
-    case .remove(let sequence): remove(sequence, runtime)
+    case .remove(let sequences): remove(sequences, runtime)
     case .requeue(let sequence): requeue(sequence, runtime)
     case .cancel: cancelFlight(runtime)
     case .dismissWorker: dismissWorker(runtime)
@@ -82,29 +82,34 @@ extension DeliveryEngine {
     }
   }
 
-  /// Takes a delivered artifact out of the queue. Until that is on the disk the marks go on naming it, so that it can't
+  /// Takes delivered artifacts out of the queue. Until that is on the disk the marks go on naming them, so that they can't
   /// come back: a removal that fails is tried again. The next artifact doesn't wait for it.
-  private func remove(_ sequence: UInt64, _ runtime: PipelineRuntime) {
+  private func remove(_ sequences: [UInt64], _ runtime: PipelineRuntime) {
     guard let folder = runtime.folder else { return }
     let (id, loop, threads) = (runtime.id, loop, threads)
     runtime.disk.run { [weak self] in
-      folder.takeOut(sequence) { [weak self] result in
+      folder.takeOut(sequences) { [weak self] result in
         threads.run { [weak self] in
-          if case .success = result { folder.deleteTakenOut(sequence) }
-          loop.post { [weak self] in self?.assumeIsolated { $0.removed(sequence, from: id, result) } }
+          if case .success = result { for sequence in sequences { folder.deleteTakenOut(sequence) } }
+          loop.post { [weak self] in self?.assumeIsolated { $0.removed(sequences, from: id, result) } }
         }
       }
     }
   }
 
-  private func removed(_ sequence: UInt64, from id: String, _ result: Result<Void, CommitError>) {
+  private func removed(_ sequences: [UInt64], from id: String, _ result: Result<Void, CommitError>) {
     guard let runtime = runtimes[id] else { return }
-    guard case .failure(let error) = result else { return feed(runtime, .removed(sequence: sequence)) }
+    guard case .failure(let error) = result else { return feed(runtime, .removed(sequences: sequences)) }
+    guard sequences.count == 1, let sequence = sequences.first else {
+      // One that can't be removed must not keep the others.
+      for sequence in sequences { remove([sequence], runtime) }
+      return
+    }
     log(.warning, "A delivered artifact can't be removed yet: \(error.message).", runtime, sequence)
     loop.setTimer(
       TimerKey("pipeline \(id)", "remove \(sequence)"), at: BootTime.now.advanced(milliseconds: Self.loadPause)
     ) { [weak self] in
-      self?.assumeIsolated { me in if let runtime = me.runtimes[id] { me.remove(sequence, runtime) } }
+      self?.assumeIsolated { me in if let runtime = me.runtimes[id] { me.remove([sequence], runtime) } }
     }
   }
 

@@ -115,6 +115,7 @@ extension DeliveryEngine {
       let overlay = entry.settings.map { SettingEntry(path: $0.path, value: .text($0.text)) } + prepared.rendered
       take(off: runtime, number, prepared, fields, overlay, isTest: false)
       if prepared.checksum == nil { readAlongside(runtime, number, prepared) }
+      if isBundle || index == artifact.manifest.parts.count - 1 { openAhead(of: artifact.sequence, runtime) }
     }
   }
 

@@ -39,7 +39,7 @@ package enum DeliveryEvent: Sendable {
   case moveFailed(sequence: UInt64, reason: String)
   /// The artifact can't be set aside before a person does something: `refused/` is full.
   case stopped(sequence: UInt64, code: DiagnosticCode, message: String)
-  case removed(sequence: UInt64)
+  case removed(sequences: [UInt64])
   case timer
   case pause(byCommand: Bool?, byConfiguration: Bool?)
   /// A person says go on: ends needs attention and any wait.
@@ -72,7 +72,8 @@ package enum DeliveryAction: Equatable, Sendable {
   case mark(MarkRecord)
   case moveToCorrupt(sequence: UInt64, reason: String)
   case setAside(sequence: UInt64, part: UInt32, attempts: UInt32, DeliveryVerdict)
-  case remove(sequence: UInt64)
+  /// Delivered artifacts, which leave the queue.
+  case remove(sequences: [UInt64])
   /// The artifact gets a new sequence, as the last of the queue.
   case requeue(sequence: UInt64)
   case cancel

@@ -23,7 +23,7 @@ extension DeliveryMachine {
       lastDelivery = notBefore.advanced(milliseconds: -rules.spacing)
     }
     // Delivered, and recovery couldn't take them out.
-    for removal in position.pendingRemovals { actions.append(.remove(sequence: removal.sequence)) }
+    removable = position.pendingRemovals.map(\.sequence)
     if position.headPartsDone > 0 {
       // They came to light late, and the process ended before they were put at the end.
       for sequence in queue.all where sequence < position.headSequence {
@@ -162,14 +162,15 @@ extension DeliveryMachine {
     position.nextAttempt = now.wall.advanced(milliseconds: milliseconds)
   }
 
-  mutating func marked() {
+  mutating func marked(_ now: Moment) {
     guard isMarking || Broken.promise(.markBeforeNext) else { return }
     activity = .none
     diskProblem = nil
     isPositionCertain = true
     if isStateToErase { actions.append(.eraseDeliveryState) }
     isStateToErase = false
-    for sequence in removals { actions.append(.remove(sequence: sequence)) }
+    if removable.isEmpty { removeBy = now.boot.advanced(milliseconds: Self.removalWait) }
+    removable += removals
     removals = []
   }
 }

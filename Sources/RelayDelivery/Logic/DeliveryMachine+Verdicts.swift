@@ -84,7 +84,7 @@ extension DeliveryMachine {
       toDrop.remove(head.sequence)
       position.pendingRemovals.append(.init(sequence: head.sequence, artifactID: head.artifact))
       if Broken.promise(.removeAfterMark) {
-        actions.append(.remove(sequence: head.sequence))
+        actions.append(.remove(sequences: [head.sequence]))
       } else {
         removals.append(head.sequence)
       }

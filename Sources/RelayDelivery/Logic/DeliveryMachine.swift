@@ -68,6 +68,10 @@ package struct DeliveryMachine: Sendable {
   var early: [DeliveryEvent] = []
   /// What to remove once the mark that says so is on the disk.
   var removals: [UInt64] = []
+  /// What can be removed; while one delivery follows the other, several share the sync that this takes.
+  var removable: [UInt64] = []
+  /// When they are removed at the latest.
+  var removeBy = BootTime(nanoseconds: .min)
   /// What the target saved for the delivery that has ended goes once the mark is on the disk.
   var isStateToErase = false
   var lastNumber: UInt64 = 0
@@ -77,6 +81,9 @@ package struct DeliveryMachine: Sendable {
 
   /// How many removals may be outstanding before the pipeline waits for the disk.
   static let mostPendingRemovals = 32
+  /// How many share a sync at most, and for how many milliseconds one waits for others.
+  static let removedTogether = 16
+  static let removalWait: Int64 = 500
 
   package init(rules: DeliveryRules) { self.rules = rules }
 
@@ -85,6 +92,7 @@ package struct DeliveryMachine: Sendable {
     actions = []
     apply(event, moment)
     advance(moment)
+    removeDelivered(moment)
     return actions
   }
 
@@ -102,10 +110,10 @@ package struct DeliveryMachine: Sendable {
     case .notStarted(let reason): notStarted(reason, now)
     case .handedBack: if case .sending = activity { endSending() }
     case .verdict(let number, let verdict): finished(number, verdict, now)
-    case .marked: marked()
+    case .marked: marked(now)
     case .markFailed(let reason):
       guard activity == .marking(owed: false) else { return }
-      if Broken.promise(.syncTrust) { return marked() }
+      if Broken.promise(.syncTrust) { return marked(now) }
       activity = .marking(owed: true)
       diskProblem = reason
       setTimer(now.boot.advanced(milliseconds: DeliveryRules.markWait))
@@ -120,7 +128,7 @@ package struct DeliveryMachine: Sendable {
       guard activity == .moving(sequence) else { return }
       activity = .none
       stop(code, message, now)
-    case .removed(let sequence): position.pendingRemovals.removeAll { $0.sequence == sequence }
+    case .removed(let sequences): position.pendingRemovals.removeAll { sequences.contains($0.sequence) }
     case .timer: timerFired()
     default: command(event, now)
     }
@@ -172,13 +180,24 @@ package struct DeliveryMachine: Sendable {
       }
       return
     }
-    setTimer(nil)
+    setTimer(removable.isEmpty ? nil : removeBy)
     if position.firstAttempt == nil { position.firstAttempt = now.wall }
     lastNumber &+= 1
     activity = .sending(lastNumber)
     actions.append(
       .send(
         number: lastNumber, sequence: next, part: position.headPartsDone + 1, attempt: position.attempts &+ 1))
+  }
+
+  /// Takes what was delivered out of the queue, unless the next one is on its way already and more will follow.
+  private mutating func removeDelivered(_ now: Moment) {
+    guard !removable.isEmpty else { return }
+    let isUnderWay = activity == .none ? isAskingForPlace : activity != .marking(owed: true)
+    guard !isUnderWay || removable.count >= Self.removedTogether || now.boot >= removeBy else {
+      return setTimer(removeBy)
+    }
+    actions.append(.remove(sequences: removable))
+    removable = []
   }
 
   /// Whether something keeps this pipeline from sending until somebody acts.

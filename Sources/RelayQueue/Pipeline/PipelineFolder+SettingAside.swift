@@ -87,29 +87,30 @@ extension PipelineFolder {
   /// deleted are left to the next recovery. Once more has no effect.
   package func remove(_ sequence: UInt64) throws(CommitError) {
     let reply = Reply<Result<Void, CommitError>>()
-    takeOut(sequence) { reply.set($0) }
+    takeOut([sequence]) { reply.set($0) }
     try reply.wait().get()
     deleteTakenOut(sequence)
   }
 
-  /// The first half of `remove`: calls `then` when the artifact is out for good, or can't be; on the committer's thread, so
-  /// it must be short.
-  package func takeOut(_ sequence: UInt64, then: @escaping @Sendable (Result<Void, CommitError>) -> Void) {
-    let trash = Self.trashName(sequence)
-    let size = sizeIfMeasured(sequence)
+  /// The first half of `remove`, for several at once: calls `then` when all are out for good, or when one can't be; on the
+  /// committer's thread, so it must be short.
+  package func takeOut(_ sequences: [UInt64], then: @escaping @Sendable (Result<Void, CommitError>) -> Void) {
+    let sizes = sequences.map { sizeIfMeasured($0) }
     let queue: Directory
     do throws(SystemError) { queue = try self.queue } catch { return then(.failure(.stepFailed(error))) }
     // Left by a deletion that was cut short; the new one needs the name.
-    try? queue.removeTree(trash)
+    for sequence in sequences { try? queue.removeTree(Self.trashName(sequence)) }
     let request = CommitRequest(parents: [queue]) { [self] () throws(SystemError) in
       try books.withLock { (books: inout QueueBooks) throws(SystemError) in
-        do throws(SystemError) {
-          try queue.rename(SequenceName.name(sequence), to: queue, as: trash, exclusive: true)
-          books.departed(sequence, size)
-        } catch {
-          guard error.code == ENOENT else { throw error }
+        for (sequence, size) in zip(sequences, sizes) {
+          do throws(SystemError) {
+            try queue.rename(SequenceName.name(sequence), to: queue, as: Self.trashName(sequence), exclusive: true)
+            books.departed(sequence, size)
+          } catch {
+            guard error.code == ENOENT else { throw error }
+          }
         }
-        return sequence
+        return 0
       }
     }
     committer.commit(request) { then($0.map { _ in () }) }

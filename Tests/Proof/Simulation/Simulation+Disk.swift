@@ -23,7 +23,7 @@ extension Simulation {
     case .mark(let record): try mark(pipeline, record)
     case .move(let sequence, let place, let isRefusal): try move(pipeline, sequence, place, isRefusal)
     case .remove(let sequence):
-      post(pipeline, try remove(pipeline, sequence) ? .event(.removed(sequence: sequence)) : .removeFailed(sequence))
+      post(pipeline, try remove(pipeline, sequence) ? .event(.removed(sequences: [sequence])) : .removeFailed(sequence))
     case .requeue(let sequence): try requeue(pipeline, sequence)
     case .save(let saved): try save(pipeline, saved)
     }

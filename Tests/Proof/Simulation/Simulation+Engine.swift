@@ -55,7 +55,8 @@ extension Simulation {
     case .mark(let record): pipeline.jobs.append(.mark(record))
     case .moveToCorrupt(let sequence, _): pipeline.jobs.append(.move(sequence, to: .corrupt, isRefusal: false))
     case .setAside(let sequence, _, _, _): pipeline.jobs.append(.move(sequence, to: .refused, isRefusal: true))
-    case .remove(let sequence): pipeline.jobs.append(.remove(sequence))
+    // One by one, so that a crash comes in between, too.
+    case .remove(let sequences): pipeline.jobs += sequences.map { .remove($0) }
     case .requeue(let sequence): pipeline.jobs.append(.requeue(sequence))
     case .cancel: pipeline.worker?.flight?.isCancelled = true
     case .dismissWorker: dismissWorker(pipeline)

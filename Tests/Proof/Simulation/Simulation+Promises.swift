@@ -199,6 +199,15 @@ extension Simulation {
     }
   }
 
+  private func judgeRemoval(_ sequence: UInt64, _ pipeline: SimulatedPipeline) {
+    guard let artifact = pipeline.artifact(at: sequence) else { return }
+    if !artifact.isWhollyReceived { violated(pipeline, "artifact \(sequence) is removed and wasn't delivered whole") }
+    let believed = pipeline.marks.slots.newest
+    if !believed.pendingRemovals.contains(where: { $0.sequence == sequence && $0.artifactID == artifact.identifier }) {
+      violated(pipeline, "artifact \(sequence) is removed before the mark that says so is on the disk")
+    }
+  }
+
   /// Judges what the machine wants done.
   func judge(_ action: DeliveryAction, _ pipeline: SimulatedPipeline) {
     switch action {
@@ -214,14 +223,7 @@ extension Simulation {
       {
         violated(pipeline, "a wait of \(end.milliseconds(since: start)) ms is too long")
       }
-    case .remove(let sequence):
-      guard let artifact = pipeline.artifact(at: sequence) else { return }
-      if !artifact.isWhollyReceived { violated(pipeline, "artifact \(sequence) is removed and wasn't delivered whole") }
-      let believed = pipeline.marks.slots.newest
-      if !believed.pendingRemovals.contains(where: { $0.sequence == sequence && $0.artifactID == artifact.identifier })
-      {
-        violated(pipeline, "artifact \(sequence) is removed before the mark that says so is on the disk")
-      }
+    case .remove(let sequences): for sequence in sequences { judgeRemoval(sequence, pipeline) }
     case .setAside(let sequence, _, _, _):
       guard let artifact = pipeline.artifact(at: sequence) else { return }
       if !pipeline.promises.mayBeSetAside.contains(artifact.number) {

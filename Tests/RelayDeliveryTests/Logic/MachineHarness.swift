@@ -80,9 +80,9 @@ struct MachineHarness {
       if movesFail { return [.moveFailed(sequence: sequence, reason: "disk full")] }
       artifacts[sequence] = nil
       return [.movedAway(sequence: sequence)]
-    case .remove(let sequence):
-      artifacts[sequence] = nil
-      return [.removed(sequence: sequence)]
+    case .remove(let sequences):
+      for sequence in sequences { artifacts[sequence] = nil }
+      return [.removed(sequences: sequences)]
     case .save(let attention, let paused):
       savedAttention = attention
       savedPause = paused

@@ -72,7 +72,7 @@ import Testing
     it.marked.completedThrough = 3
     it.marked.pendingRemovals = [.init(sequence: 3, artifactID: .random())]
     it.start()
-    #expect(it.done.contains(.remove(sequence: 3)) && it.machine.position.pendingRemovals.isEmpty)
+    #expect(it.done.contains(.remove(sequences: [3])) && it.machine.position.pendingRemovals.isEmpty)
   }
 
   @Test func `an artifact that came to light late is put at the end after a restart too`() {
