@@ -78,7 +78,9 @@ struct TLSTests {
       "key": .text("\(folder)/client.key"),
     ]
     #expect(deliver(broker, shown).outcome == .delivered)
-    let verdict = deliver(broker, ours)
+    var verdict = deliver(broker, ours)
+    // With TLS 1.3 the refusal comes after the handshake; a reset that overtakes it leaves nothing to read.
+    for _ in 0..<20 where verdict.outcome == .retry { verdict = deliver(broker, ours) }
     #expect(verdict.outcome == .needsAttention && verdict.reason == .tls, "\(verdict)")
     #expect(verdict.message.contains("tls.certificate"))
   }

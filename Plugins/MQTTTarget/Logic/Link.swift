@@ -76,7 +76,7 @@ final class Link {
     case MOSQ_ERR_SUCCESS, MOSQ_ERR_CONN_PENDING: return
     case MOSQ_ERR_EAI: throw .nameUnknown(String(cString: gai_strerror(number)))
     case MOSQ_ERR_TLS: throw .tls(TLSTrouble.of(told))
-    case MOSQ_ERR_ERRNO: throw .unreachable(number)
+    case MOSQ_ERR_ERRNO: throw unconnected(number)
     // No address of the family.
     case MOSQ_ERR_INVAL where local != nil: throw .unreachable(EADDRNOTAVAIL)
     default: throw .library(code)
@@ -131,15 +131,24 @@ final class Link {
     guard events != 0 else { return }
     if isConnecting {
       let error = TCPSocket(descriptor: descriptor).error
-      // Who is reset had a connection already, and lost it over the first words.
-      if error == ECONNRESET { throw isVerified ? .closed : .tls(.brokenOff(String(cString: strerror(error)))) }
-      if error != 0 { throw .unreachable(error) }
+      if error != 0 { throw unconnected(error) }
       guard events & POLLOUT != 0 else { throw .closed }
       isConnecting = false
     }
     if !isVerified { return try shakeHands(events) }
     if events & (POLLIN | POLLHUP | POLLERR) != 0 { try judge(mosquitto_loop_read(client, 1)) }
     if events & POLLOUT != 0, descriptor >= 0 { try judge(mosquitto_loop_write(client, 1)) }
+  }
+
+  /// What an errno means while the connection is made: the other side may be so quick that the first words are answered already.
+  private func unconnected(_ error: Int32) -> End {
+    switch error {
+    // The library's number for what OpenSSL doesn't take.
+    case EPROTO where usesTLS: .tls(TLSTrouble.of(told))
+    // Who is reset had a connection already, and lost it over the first words.
+    case ECONNRESET, EPIPE: isVerified ? .closed : .tls(TLSTrouble.of(told, end: String(cString: strerror(error))))
+    default: .unreachable(error)
+    }
   }
 
   private func shakeHands(_ events: Int32) throws(End) {

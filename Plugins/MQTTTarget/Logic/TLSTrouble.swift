@@ -14,7 +14,9 @@ enum TLSTrouble: Equatable {
   case brokenOff(String)
 
   /// What the library says only in its complaints.
-  static func of(_ told: Told) -> TLSTrouble {
+  ///
+  /// - Parameter end: how the connection ended, for want of other words.
+  static func of(_ told: Told, end: String = "") -> TLSTrouble {
     switch told.verification {
     case Int(X509_V_OK): break
     case Int(X509_V_ERR_HOSTNAME_MISMATCH), Int(X509_V_ERR_IP_ADDRESS_MISMATCH): return .otherHost
@@ -25,7 +27,7 @@ enum TLSTrouble: Equatable {
     if told.complaints.contains(where: { $0.contains("Unable to load") || $0.contains("inconsistent") }) {
       return .files(words)
     }
-    return .brokenOff(words)
+    return .brokenOff(words.isEmpty ? end : words)
   }
 
   /// The broker's alert about our certificate; with TLS 1.3 it comes after the handshake.
