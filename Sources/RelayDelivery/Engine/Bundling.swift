@@ -10,10 +10,8 @@ extension DeliveryEngine {
     guard let folder = runtime.folder else { return }
     let (id, loop, log) = (runtime.id, loop, services.log)
     let unit = unit(for: sequence, runtime)
-    let ahead = runtime.ahead
-    runtime.ahead = nil
-    if let ahead, ahead.sequence == sequence, !ahead.manifest.isBundled(for: unit) {
-      return loop.post { [weak self] in self?.assumeIsolated { $0.opened(id, sequence, .success(ahead)) } }
+    if let artifact = runtime.ahead?.artifact, artifact.sequence == sequence, !artifact.manifest.isBundled(for: unit) {
+      return opened(id, sequence, .success(artifact))
     }
     let bundling = Bundling()
     runtime.bundling = bundling
@@ -34,24 +32,11 @@ extension DeliveryEngine {
     }
   }
 
-  private func unit(for sequence: UInt64, _ runtime: PipelineRuntime) -> DeliveryUnit {
+  func unit(for sequence: UInt64, _ runtime: PipelineRuntime) -> DeliveryUnit {
     let position = runtime.machine.position
     // What has begun to go in parts goes on in parts.
     let isBegun = position.headSequence == sequence && position.headPartsDone > 0
     return !isBegun && runtime.target?.manifest.unit == .artifact ? .artifact : .part
-  }
-
-  /// Opens what comes after an artifact while its last part is on its way, where that is awaited at once.
-  func openAhead(of sequence: UInt64, _ runtime: PipelineRuntime) {
-    guard let folder = runtime.folder, runtime.configuration.delivery.spacing == 0,
-      runtime.machine.queue.first == sequence, let next = runtime.machine.queue.all.dropFirst().first
-    else { return }
-    let (id, loop) = (runtime.id, loop)
-    runtime.disk.run { [weak self] in
-      // What is wrong with it is told when it is its turn.
-      guard let artifact = try? folder.openArtifact(next) else { return }
-      loop.post { [weak self] in self?.assumeIsolated { $0.runtimes[id]?.ahead = artifact } }
-    }
   }
 
   /// Ends the making of a pipeline's bundle, or what it waits for.

@@ -27,11 +27,11 @@ extension DeliveryEngine {
     guard let artifact = runtime.artifact, artifact.sequence == sequence else {
       return feed(runtime, .unreadable(sequence: sequence, reason: "the artifact isn't open"))
     }
-    let (id, loop, services) = (runtime.id, loop, services)
-    let configuration = runtime.configuration
-    let (isForNewWorker, generation) = (runtime.worker == nil, runtime.generation)
-    let secrets = isForNewWorker ? configuration.load.settings.secrets : []
-    let opening = opening(for: runtime)
+    let (id, loop, log) = (runtime.id, loop, services.log)
+    if let ready = takeAhead(runtime, sequence, part) {
+      return prepared(id, number, artifact, part: part, attempt: attempt, .ready(ready))
+    }
+    let order = PreparationOrder(runtime, services, opening: opening(for: runtime))
     let bundling = Bundling()
     (runtime.isHandingOver, runtime.bundling) = (true, bundling)
     runtime.disk.run { [weak self] in
@@ -39,24 +39,10 @@ extension DeliveryEngine {
       if artifact.manifest.bundle != nil, case .damaged = preparation {
         // The parts are what was accepted; from them comes the same bundle once more.
         preparation = PreparedPart.openAgain(artifact) { () throws(BundleError) in
-          try Self.bundle(artifact, id, bundling, services.log)
+          try Self.bundle(artifact, id, bundling, log)
         }
       }
-      if case .ready(var prepared) = preparation {
-        do throws(SecretProblem) {
-          for secret in secrets {
-            prepared.secrets.append(SecretEntry(path: secret.path, value: try services.secret(secret.name)))
-          }
-          opening(&prepared)
-          prepared.isForNewWorker = isForNewWorker
-          prepared.generation = generation
-          prepared.rendered = try services.renderLate(configuration, artifact.manifest, Int(part))
-          preparation = .ready(prepared)
-        } catch {
-          preparation = .needsAttention(error)
-        }
-      }
-      let outcome = preparation
+      let outcome = order.complete(preparation, artifact, Int(part))
       loop.post { [weak self] in
         self?.assumeIsolated { $0.prepared(id, number, artifact, part: part, attempt: attempt, outcome) }
       }
@@ -115,7 +101,7 @@ extension DeliveryEngine {
       let overlay = entry.settings.map { SettingEntry(path: $0.path, value: .text($0.text)) } + prepared.rendered
       take(off: runtime, number, prepared, fields, overlay, isTest: false)
       if prepared.checksum == nil { readAlongside(runtime, number, prepared) }
-      if isBundle || index == artifact.manifest.parts.count - 1 { openAhead(of: artifact.sequence, runtime) }
+      prepareAhead(of: artifact, isBundle ? artifact.manifest.parts.count : Int(part), runtime)
     }
   }
 

@@ -24,8 +24,8 @@ final class PipelineRuntime {
   var targetState: TargetState?
   /// The artifact at the head, when it is open.
   var artifact: QueuedArtifact?
-  /// The one after it, opened while the last part of that one is on its way.
-  var ahead: QueuedArtifact?
+  /// What comes after what is on its way.
+  var ahead: PreparedAhead?
   /// While an artifact is opened, which takes long where a bundle is made.
   var bundling: Bundling?
   let savingProblem = SavingProblem()

@@ -5,7 +5,8 @@ import Synchronization
 
 /// Puts changes on the disk for many at once: a batch is what arrived while the last one was syncing.
 ///
-/// One for each file system, with one thread. A failed sync fails all of its batch and is never tried again: the kernel
+/// One for each file system. Who may wait and finds nothing under way syncs by itself, which saves the change to another
+/// thread; all else is done by a thread of its own. A failed sync fails all of its batch and is never tried again: the kernel
 /// forgets what it could not write, so a second sync that succeeds proves nothing. When the last reference goes, what
 /// waits is still committed.
 package final class Committer: Sendable {
@@ -21,37 +22,55 @@ package final class Committer: Sendable {
 
   deinit { core.close() }
 
-  /// Commits soon; `then` is called on the committer's thread, so it must be short and must not wait for a commit.
-  package func commit(_ request: CommitRequest, then: @escaping @Sendable (Result<UInt64, CommitError>) -> Void) {
-    core.add(request, then)
+  /// Commits soon; `then` is called on the thread that syncs, so it must be short and must not wait for a commit.
+  ///
+  /// - Parameter mayWait: whether this thread may be the one that syncs; then it must hold nothing that a step or `then` needs.
+  package func commit(
+    _ request: CommitRequest, mayWait: Bool = false, then: @escaping @Sendable (Result<UInt64, CommitError>) -> Void
+  ) {
+    core.add(request, mayLead: mayWait, then)
   }
 
   /// Commits and waits; returns what the request's step returned, else 0.
   @discardableResult
   package func commit(_ request: CommitRequest) throws(CommitError) -> UInt64 {
     let reply = Reply<Result<UInt64, CommitError>>()
-    core.add(request) { reply.set($0) }
+    core.add(request, mayLead: true) { reply.set($0) }
     return try reply.wait().get()
   }
 }
 
-/// What the committer's thread works on; outlives the committer until all that waited is done.
+/// What is committed, by whom it may be; outlives the committer until all that waited is done.
 private final class CommitterCore: Sendable {
   typealias Completion = @Sendable (Result<UInt64, CommitError>) -> Void
 
   private struct State {
     var waiting: [(request: CommitRequest, then: Completion)] = []
+    /// A batch is being synced, or the thread was told to.
+    var isBusy = false
     var isClosed = false
   }
 
   let fileSystem: Directory
   private let state = Mutex(State())
+  /// Belongs to whoever syncs.
+  private let choice = Mutex(SyncChoice())
   private let arrivals = DispatchSemaphore(value: 0)
 
   init(_ fileSystem: Directory) { self.fileSystem = fileSystem }
 
-  func add(_ request: CommitRequest, _ then: @escaping Completion) {
-    state.withLock { $0.waiting.append((request, then)) }
+  func add(_ request: CommitRequest, mayLead: Bool, _ then: @escaping Completion) {
+    let begins = state.withLock { state in
+      state.waiting.append((request, then))
+      defer { state.isBusy = true }
+      return !state.isBusy
+    }
+    guard begins else { return }
+    if mayLead {
+      runBatch()
+      // What came meanwhile is not this thread's business.
+      guard goesOn() else { return }
+    }
     arrivals.signal()
   }
 
@@ -61,21 +80,31 @@ private final class CommitterCore: Sendable {
   }
 
   func run() {
-    var choice = SyncChoice()
     while true {
       arrivals.wait()
-      let (batch, isClosed) = state.withLock { state in
-        let taken = state.waiting
-        state.waiting = []
-        return (taken, state.isClosed)
-      }
-      if !batch.isEmpty {
-        let results = CommitBatch(fileSystem: fileSystem, requests: batch.map(\.request)).run(&choice)
-        for (entry, result) in zip(batch, results) { entry.then(result) }
-      } else if isClosed {
-        return
-      }
+      while goesOn() { runBatch() }
+      if state.withLock({ $0.isClosed && !$0.isBusy }) { return }
     }
+  }
+
+  /// Whether something waits; if not, the next one begins anew.
+  private func goesOn() -> Bool {
+    state.withLock { state in
+      if state.waiting.isEmpty { state.isBusy = false }
+      return state.isBusy
+    }
+  }
+
+  private func runBatch() {
+    let batch = state.withLock { state in
+      let taken = state.waiting
+      state.waiting = []
+      return taken
+    }
+    let results = choice.withLock { choice in
+      CommitBatch(fileSystem: fileSystem, requests: batch.map(\.request)).run(&choice)
+    }
+    for (entry, result) in zip(batch, results) { entry.then(result) }
   }
 }
 

@@ -36,7 +36,7 @@ package final class Marks: Sendable {
 
   /// Writes a record and calls `then` when it is on the disk, or when that failed. The next write uses another slot.
   ///
-  /// The callback runs on the committer's thread, or on this one when the write itself failed.
+  /// May wait for the disk. The callback runs on the thread that syncs, which may be this one.
   package func write(_ record: MarkRecord, then: @escaping @Sendable (Result<Void, CommitError>) -> Void) {
     let file: Descriptor
     do throws(SystemError) {
@@ -78,7 +78,7 @@ package final class Marks: Sendable {
     } catch {
       return then(.failure(.notSynced(error)))
     }
-    committer.commit(CommitRequest(dataOnly: [file])) { result in then(result.map { _ in () }) }
+    committer.commit(CommitRequest(dataOnly: [file]), mayWait: true) { result in then(result.map { _ in () }) }
   }
 
   /// Writes a record and waits until it is on the disk.
