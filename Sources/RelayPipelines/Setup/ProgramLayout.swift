@@ -20,7 +20,8 @@ package struct ProgramLayout: Equatable, Sendable {
     if access("\(root)/libexec/relay-host/relay-worker", X_OK) == 0 {
       worker = "\(root)/libexec/relay-host/relay-worker"
       targets = "\(root)/lib/relay-host/targets"
-      runtime = "\(root)/lib/relay-host/swift"
+      let brought = "\(root)/lib/relay-host/swift"
+      runtime = access(brought, F_OK) == 0 ? brought : nil
     } else {
       worker = "\(folder)/relay-worker"
       targets = folder
