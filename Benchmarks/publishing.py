@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MQTT with QoS 1: parts of 1 KB from one queue to a broker, one after the other, each marked on the disk before the next;
-beside `mosquitto_pub -l`, which keeps nothing, and the disk's own rate of syncs."""
+beside `mosquitto_pub -l`, which keeps nothing, the rate at which artifacts of the same size are committed one by one, and the
+disk's own rate of syncs."""
 
 import os
 import socket
@@ -12,9 +13,9 @@ from pathlib import Path
 import postfix
 from harness import median
 from rows import Row
-from throughput import submit, sync_rate
+from throughput import commit_rates, submit, sync_rate
 
-COUNT = 1000
+COUNT = 2000
 SIZE = 1024
 ROUNDS = 3
 
@@ -54,7 +55,7 @@ class Broker:
 
 
 def publishing(bench):
-    ours, theirs, floor = [], [], []
+    ours, theirs, floor, committed = [], [], [], []
     with ExitStack() as stack:
         broker = Broker(stack)
         settings = {"host": "127.0.0.1", "port": broker.port, "topic": "bench/{{ file.name }}", "qos": 1}
@@ -67,6 +68,7 @@ def publishing(bench):
         lines = (b"x" * SIZE + b"\n") * COUNT
         for _ in range(ROUNDS):
             floor.append(sync_rate(bench.place))
+            committed.append(commit_rates(bench, 1, 1, SIZE)[0])
             theirs.append(broker.publish_lines(lines))
             daemon.ask({"command": "pause", "pipeline": "mqtt"})
             submit(bench, daemon, COUNT, 1, SIZE)
@@ -76,6 +78,7 @@ def publishing(bench):
             ours.append(COUNT / (time.monotonic() - start))
     yield Row(
         "MQTT with QoS 1, 1 KB, one pipeline: confirmed, marked and removed", median(ours), "parts/s",
-        f"the disk {median(floor):.0f} syncs/s, mosquitto_pub -l {median(theirs):.0f}/s", ratio=median(ours) / median(floor),
-        must=0.7, aim=0.9,
+        f"commits one by one {median(committed):.0f}/s, the disk {median(floor):.0f} syncs/s "
+        f"({median(ours) / median(floor):.2f} ×), mosquitto_pub -l {median(theirs):.0f}/s",
+        ratio=median(ours) / median(committed), must=0.7, aim=0.9,
     )

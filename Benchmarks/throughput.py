@@ -104,19 +104,24 @@ def parts(bench):
     yield Row("the same with eight parts a submit", max(eight), "parts/s")
 
 
-def commits(bench):
-    """Durable commits of real artifacts with 64 waiting beside one by one."""
+def commit_rates(bench, waiting, seconds, size=SIZE):
+    """Durable commits of real artifacts a second: one by one, and with so many threads that each wait for their own."""
     folder = Path(tempfile.mkdtemp(prefix="relay-bench-", dir=bench.place))
     try:
         output = subprocess.run(
-            [str(bench.tools / "relay-bench"), "commits", str(folder / "state"), str(PIPELINES), "2", str(SIZE)],
+            [str(bench.tools / "relay-bench"), "commits", str(folder / "state"), str(waiting), str(seconds), str(size)],
             check=True, capture_output=True, text=True,
         ).stdout
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     rounds = [json.loads(line) for line in output.splitlines()]
     one = median([entry["perSecond"] for entry in rounds if entry["waiting"] == 1])
-    many = median([entry["perSecond"] for entry in rounds if entry["waiting"] != 1])
+    return one, median([entry["perSecond"] for entry in rounds if entry["waiting"] != 1] or [one])
+
+
+def commits(bench):
+    """Durable commits of real artifacts with 64 waiting beside one by one."""
+    one, many = commit_rates(bench, PIPELINES, 2)
     yield Row(
         "durable commits, 64 waiting", many, "artifacts/s", f"one by one {one:.0f}/s", ratio=many / one, must=2.5, aim=3.5
     )
