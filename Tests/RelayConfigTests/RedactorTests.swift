@@ -18,6 +18,14 @@ import Testing
     #expect(redactor("pa/ss w+rd-1!").redact(text) == expected)
   }
 
+  @Test(arguments: [
+    #"pa/ss \"w&r\\d'<é"#, #"pa\/ss \"w&r\\d'<\u00e9"#, #"pa/ss \"w&r\\d'<\u00E9"#, #"pa\/ss \"w&r\\d'<é"#,
+    #"pa/ss &quot;w&amp;r\d&#39;&lt;é"#, #"pa/ss &quot;w&amp;r\d&#x27;&lt;é"#, #"pa/ss &quot;w&amp;r\d'&lt;é"#,
+  ])
+  func `it goes when it is quoted in JSON or HTML`(text: String) {
+    #expect(redactor(#"pa/ss "w&r\d'<é"#).redact("said: \(text)!") == "said: •••!")
+  }
+
   @Test func `it goes in base64 wherever it stands in what was encoded`() {
     let secret = "s3cr3t/+>?value~~"
     let redactor = redactor(secret)

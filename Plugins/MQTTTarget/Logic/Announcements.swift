@@ -24,7 +24,7 @@ struct Announcements {
     let place = Array("\(judge.words.place) \(announcement.topic) ".utf8)
     let mark = (place + bytes).withUnsafeBytes { Digest.sha256($0) }
     let state = watch.host.state(.pipeline)
-    let key = "discovery/\(announcement.object)"
+    let key = Self.key(announcement.object)
     let isLast = try state.get(key) == mark
     // A broker that shows nothing of what it keeps has to be believed.
     let isThere = link.told.granted == false || link.told.retained[announcement.topic] == digest
@@ -47,6 +47,13 @@ struct Announcements {
     try state.put(key, mark)
     link.told.retained[announcement.topic] = digest
     return nil
+  }
+
+  /// Names of files can be longer than what state is kept under may be.
+  private static func key(_ object: String) -> String {
+    guard object.utf8.count > 128 else { return "discovery/\(object)" }
+    let digest = Array(object.utf8).withUnsafeBytes { Digest.sha256($0) }
+    return "discovery/\(object.prefix(32))-\(digest.map { String($0, radix: 16) }.joined(separator: "."))"
   }
 
   /// Looks at what the broker keeps: a subscription brings it, and the answer to its end says that no more is to come.

@@ -31,7 +31,7 @@ enum SMTPManifest {
             "description": "starttls encrypts after the greeting, tls from the start; without either nothing is sent. none sends readably."
           },
           "username": {
-            "type": "string", "minLength": 1, "title": "User name", "description": "For the login; goes with password."
+            "type": "string", "minLength": 1, "maxLength": 1000, "title": "User name", "description": "For the login; goes with password."
           },
           "password": {
             "type": "string", "title": "Password", "description": "For the login; goes with username.",

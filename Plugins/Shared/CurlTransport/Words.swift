@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CCurl
 import TargetKit
 
 /// What people read about an exchange.
@@ -19,6 +20,16 @@ package enum Words {
   }
 
   package static func noAnswer(_ answer: Answer) -> String {
-    answer.allSent ? "everything was sent, but no answer came: \(answer.words)" : "no answer: \(answer.words)"
+    answer.allSent ? "everything was sent, but no answer came: \(why(answer))" : "no answer: \(why(answer))"
+  }
+
+  /// libcurl's words, but for what it has none for.
+  private static func why(_ answer: Answer) -> String {
+    switch answer.code {
+    case CURLE_OK: "it broke off in its head"
+    // So it calls a line of the head that is beyond its limit, too.
+    case CURLE_OUT_OF_MEMORY: "there was no memory for it, or a line of its head was too long"
+    default: answer.words
+    }
   }
 }

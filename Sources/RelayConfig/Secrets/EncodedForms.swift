@@ -5,6 +5,7 @@ enum EncodedForms {
   static func all(of secret: [UInt8]) -> [[UInt8]] {
     var forms = [secret]
     for style in PercentStyle.allCases { forms.append(percentEncoded(secret, style)) }
+    forms += EscapedForms.all(of: secret)
     for place in 0..<3 {
       let standard = base64(secret, at: place)
       forms.append(standard)

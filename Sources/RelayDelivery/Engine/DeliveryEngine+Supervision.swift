@@ -22,6 +22,7 @@ extension DeliveryEngine {
       if flight.verifyRequest != nil { flight.clock.progressed(at: now) }
       if now >= flight.clock.deadline {
         flight.isStalled = true
+        flight.silence = flight.clock.silence(at: now)
         flight.ladder = KillLadder(now: now)
         log(.warning, stallMessage(runtime, flight), runtime)
       }
@@ -36,7 +37,7 @@ extension DeliveryEngine {
   }
 
   func stallMessage(_ runtime: PipelineRuntime, _ flight: Flight) -> String {
-    let seconds = flight.clock.silence(at: .now) / 1000
+    let seconds = flight.silence / 1000
     return flight.isAllRead
       ? "Everything was sent, then nothing was heard for \(seconds) s."
       : "Nothing has moved for \(seconds) s (delivery.timeout)."

@@ -16,6 +16,8 @@ struct Flight {
   var ladder: KillLadder?
   /// Whether it is the stall clock that wants it to end, not a person or the end of the program.
   var isStalled = false
+  /// Milliseconds for which nothing had moved by then.
+  var silence: Int64 = 0
   /// What reading the whole part found, when it has been read.
   var content: PartContent?
   /// The worker's question for it, unanswered so far.

@@ -186,7 +186,7 @@ private struct PartSource {
 
 /// Sees to it that what is kept free for marks and state files stays free.
 private struct RoomCheck {
-  private static let interval: Int64 = 8 << 20
+  private static let interval: Int64 = 1 << 20
   private let folder: Directory
   private var sinceLast: Int64
 

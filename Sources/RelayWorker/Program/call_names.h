@@ -78,8 +78,8 @@ static const char *const denied_calls[] = {
 
 /* Allowed with most arguments, and what they must not do is told too. */
 static const char *const told_by_argument[] = {
-    "clone", "fcntl", "ioctl", "kill", "open", "openat", "prctl", "prlimit64", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "socket",
-    "socketpair", "tgkill", "truncate", "utimensat",
+    "clone", "creat", "fchmod", "fcntl", "ioctl", "kill", "mknod", "mknodat", "open", "openat", "prctl", "prlimit64",
+    "rt_sigqueueinfo", "rt_tgsigqueueinfo", "socket", "socketpair", "tgkill", "truncate", "utimensat",
 };
 
 #endif

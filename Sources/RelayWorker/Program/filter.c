@@ -144,12 +144,31 @@ static int descriptors(scmp_filter_ctx filter, int landlock) {
   /* Times of an open file only: the path is absent then. */
   if (!error) error = TELL("utimensat", ISNT(1, 0));
   if (landlock >= 3) return error;
-  /* What Landlock has no right for yet: cutting by path, and by opening for reading; openat2 hides its flags in memory. */
+  /* What Landlock has no right for yet: cutting by path, and by opening for reading. */
   if (!error) error = rule(filter, told, "truncate", 0, NULL);
-  if (!error) error = rule(filter, SCMP_ACT_ERRNO(ENOSYS), "openat2", 0, NULL);
   if (!error) error = TELL("open", BITS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY));
   if (!error) error = TELL("openat", BITS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY));
   return error;
+}
+
+/* Files that give whoever runs them the rights of their owner. */
+static int modes(scmp_filter_ctx filter) {
+  static const uint32_t bits[] = {S_ISUID, S_ISGID};
+  int error = 0;
+  for (size_t i = 0; i < sizeof bits / sizeof *bits && !error; i++) {
+    error = TELL("fchmod", BITS(1, bits[i], bits[i]));
+    if (!error) error = TELL("creat", BITS(1, bits[i], bits[i]));
+    if (!error) error = TELL("mknod", BITS(1, bits[i], bits[i]));
+    if (!error) error = TELL("mknodat", BITS(2, bits[i], bits[i]));
+    /* A mode means something only where a file is made. */
+    static const uint32_t making[] = {O_CREAT, O_TMPFILE & ~(uint32_t)O_DIRECTORY};
+    for (size_t j = 0; j < sizeof making / sizeof *making && !error; j++) {
+      error = TELL("open", BITS(1, making[j], making[j]), BITS(2, bits[i], bits[i]));
+      if (!error) error = TELL("openat", BITS(2, making[j], making[j]), BITS(3, bits[i], bits[i]));
+    }
+  }
+  /* It hides its mode, and its flags, in memory. */
+  return error ? error : rule(filter, SCMP_ACT_ERRNO(ENOSYS), "openat2", 0, NULL);
 }
 
 static int by_argument(scmp_filter_ctx filter, pid_t self, int landlock) {
@@ -159,6 +178,7 @@ static int by_argument(scmp_filter_ctx filter, pid_t self, int landlock) {
   if (!error) error = own_process(filter);
   if (!error) error = sockets(filter);
   if (!error) error = descriptors(filter, landlock);
+  if (!error) error = modes(filter);
   return error;
 }
 

@@ -118,10 +118,21 @@ static const char *in(const char *place, const char *name) {
   return path;
 }
 
-static long opens(const char *path, int flags) {
-  int fd = open(path, flags | O_CLOEXEC, 0600);
+static long opens_as(const char *path, int flags, mode_t mode) {
+  int fd = open(path, flags | O_CLOEXEC, mode);
   if (fd >= 0) close(fd);
   return fd;
+}
+
+static long opens(const char *path, int flags) { return opens_as(path, flags, 0600); }
+
+/* Whether an open file can be given its owner's rights. */
+static long grants(const char *path) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+  if (fd < 0) return 0;                                       /* which must work, so that is no denial */
+  long granted = fchmod(fd, 04755);
+  close(fd);
+  return granted;
 }
 
 /* --- Files -------------------------------------------------------------------------------------------------------- */
@@ -160,6 +171,11 @@ static void files(pid_t host_pid) {
   must_not("chmod inside by path", chmod(in(folder, "inside"), 0777));
   must_not("fchmodat", syscall(SYS_fchmodat, AT_FDCWD, in(home, "victim"), 0777));
   must_not("fchmodat2", syscall(452, AT_FDCWD, in(home, "victim"), 0777, 0));
+  must_not("file with its owner's rights", opens_as(in(folder, "suid"), O_WRONLY | O_CREAT, 04755));
+  must_not("file with its group's rights", opens_as(in(folder, "sgid"), O_WRONLY | O_CREAT, 02755));
+  must_not("file without a name and with rights", opens_as(folder, O_WRONLY | O_TMPFILE, 06755));
+  must_not("rights for an open file", grants(in(folder, "granted")));
+  must_not("node with rights", mknod(in(folder, "node"), S_IFREG | 04755, 0));
   must_not("chown outside", chown(in(home, "victim"), getuid(), getgid()));
   must_not("fchownat by descriptor", fchownat(3, "", getuid(), getgid(), AT_EMPTY_PATH));
   must_not("times outside", utimensat(AT_FDCWD, in(home, "victim"), NULL, 0));

@@ -198,6 +198,7 @@ struct EventTurn {
   private mutating func tagOfPut(_ answer: Answer) -> Step {
     switch answer.status {
     case 200 where ObjectText(answer.body) != nil: return finish(tag: answer.head["etag"], change)
+    case 200 where !answer.isWhole: return .ended(.retry(.receiver, "the server's event came only in part"))
     case 200: return .ended(CalendarFault.noCalendarData(address.origin + path).verdict)
     case 404, 410:
       return .ended(.retry(.receiver, status: Int32(answer.status), "the server took the event and doesn't have it"))

@@ -8,7 +8,7 @@ extension CalendarServer {
   func check(host: Host) throws(Verdict) -> Verdict {
     let answer = try properties(address.path, Self.ofCalendar, host: host)
     guard answer.status == 207, answer.isWhole else {
-      if (200...299).contains(answer.status) { throw CalendarFault.noCalendarData(address.url).verdict }
+      if (200...299).contains(answer.status), answer.isWhole { throw CalendarFault.noCalendarData(address.url).verdict }
       throw ServerJudge(now: Clock.now()).verdict(on: answer)
     }
     guard let resource = DAVResource.all(in: answer.body).first else {
