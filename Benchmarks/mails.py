@@ -16,7 +16,7 @@ from rows import Row
 from throughput import SIZE, deliver_until_empty
 
 PIPELINES = 16
-ROUNDS = 3
+ROUNDS = 5
 
 
 class Sink:
