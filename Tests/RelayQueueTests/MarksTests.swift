@@ -18,7 +18,7 @@ import Testing
     record.waitStarted = nil
     record.partMisbehaviours = 8
     record.rowMisbehaviours = 9
-    record.flags = [.heldUnsure, .perhapsDelivered]
+    record.flags = .begun
     record.stuckSince = WallTime(milliseconds: 10)
     record.pendingRemovals = (0..<64).map { .init(sequence: $0 + 1, artifactID: .random()) }
     return record

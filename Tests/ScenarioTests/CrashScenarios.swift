@@ -20,6 +20,31 @@ import Testing
     return words
   }
 
+  @Test func `leaves it to a person where one wants to decide about what may have arrived`() throws {
+    let host = try Installation()
+    let receiver = try Receiver()
+    try receiver.script("web", "/wait/60000/200", "/status/200")
+    try host.configure(
+      receiver.pipeline("web", "/script/web", delivery: "\"spacing\": \"0s\", \"onUnsure\": \"hold\""))
+    try host.start()
+    try host.submit("web", "once")
+    #expect(try eventually { try receiver.requests().count == 1 })
+    host.killHard()
+    for _ in 0..<2 {
+      try host.start()
+      #expect(try host.reaches("web", "needs-attention"))
+      host.killHard()
+    }
+    try host.start()
+    let status = try host.status("web")
+    #expect(status["attention"]?["code"]?.string == "delivery.unsure", "\(status.text(.pretty))")
+    #expect(try receiver.requests().count == 1)
+    #expect(try host.run("resume", "web").status == 0)
+    #expect(try host.reaches("web", "idle"))
+    let requests = try receiver.requests()
+    #expect(requests.count == 2 && Set(requests.map(\.key)).count == 1)
+  }
+
   @Test func `loses nothing and repeats at most one part a crash, with the same key and bytes, in order`() throws {
     let host = try Installation()
     let receiver = try Receiver()

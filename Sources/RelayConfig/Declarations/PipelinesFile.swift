@@ -134,8 +134,8 @@ enum PipelinesFile {
       KeyDeclaration("encode", .word(["gzip"]), defaultText: "none", "Compresses what is sent."),
       KeyDeclaration(
         "onUnsure", .word(UnsurePolicy.allCases.map(\.rawValue)), default: .string("retry"),
-        "What happens when all was sent and the answer was lost. What was under way when the program itself ended is sent again "
-          + "in either case."),
+        "What happens when all was sent and the answer was lost. With hold "
+          + "a person decides, also when the program itself ended in the middle."),
       KeyDeclaration("maxQueued", .object(maxQueued), "How much may wait before no more is taken."),
       KeyDeclaration(
         "keepDelivered", .either([.integer(0...1_000_000), .duration(second...(100 * year))]), defaultText: "none",

@@ -51,6 +51,8 @@ enum Broken: String {
   case unsureWaits
   /// An unsure end is held where a person wants that.
   case unsureHolds
+  /// Such an end is one, too, when the host died in the middle.
+  case beginningHolds
   /// Ten misbehaviours in a row need attention.
   case misbehaviourStops
   /// Five misbehaviours on one part set its artifact aside.

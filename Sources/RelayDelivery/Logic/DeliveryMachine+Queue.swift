@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 import RelayQueue
 import RelaySystem
 
@@ -39,9 +40,22 @@ extension DeliveryMachine {
     } else {
       attention = Broken.promise(.attentionHolds) ? nil : stopped
     }
+    holdBegun(now)
     let said = early
     early = []
     for event in said { command(event, now) }
+  }
+
+  /// The process ended in the middle of a delivery that a person decides about if it may have arrived.
+  private mutating func holdBegun(_ now: Moment) {
+    guard position.flags.contains(.begun) else { return }
+    position.flags.remove(.begun)
+    guard rules.onUnsure == .hold, attention == nil, position.headSequence != 0 else { return }
+    stop(
+      .deliveryUnsure,
+      "The program or the machine ended in the middle of a delivery, so it may have arrived. "
+        + DeliveryRules.unsureAdvice, now)
+    writeMark()
   }
 
   /// A new artifact. One that comes to light only when later ones are done or begun is put at the end: in between it would

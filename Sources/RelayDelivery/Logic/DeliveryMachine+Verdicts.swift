@@ -9,12 +9,15 @@ extension DeliveryMachine {
     guard activity == .sending(number) || (Broken.promise(.oldVerdict) && activity == .sending(lastNumber)), let head
     else { return }
     var verdict = reported
+    let wasBegun = position.flags.contains(.begun)
+    position.flags.remove(.begun)
     if verdict.code == .cancelled {
       if isCancelWanted || Broken.promise(.unaskedCancel) {
         if Broken.promise(.cancelledIsNone) { position.attempts += 1 }
         // Stays queued and counts as nothing.
         endSending()
         actions.append(.dismissWorker)
+        if wasBegun { writeMark() }
         return
       }
       verdict.code = .none
@@ -123,7 +126,7 @@ extension DeliveryMachine {
       stop(
         .deliveryUnsure,
         "Everything was sent and the answer was lost, so it may have arrived: \(DeliveryRules.sentence(verdict.message))"
-          + "Look at the receiver; `resume` sends it again, `queue drop` sets it aside.", now)
+          + DeliveryRules.unsureAdvice, now)
       return writeMark()
     }
     beginWait(rules.wait(after: verdict, step: position.backoffStep, chance: now.chance), now)

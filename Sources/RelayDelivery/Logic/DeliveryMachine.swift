@@ -180,6 +180,11 @@ package struct DeliveryMachine: Sendable {
       }
       return
     }
+    if rules.onUnsure == .hold && !position.flags.contains(.begun) && !Broken.promise(.beginningHolds) {
+      // A person decides if the program doesn't live to see the end of it, either.
+      position.flags.insert(.begun)
+      return writeMark()
+    }
     setTimer(removable.isEmpty ? nil : removeBy)
     if position.firstAttempt == nil { position.firstAttempt = now.wall }
     lastNumber &+= 1

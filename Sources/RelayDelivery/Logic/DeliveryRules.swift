@@ -33,6 +33,8 @@ package struct DeliveryRules: Equatable, Sendable {
   package static let misbehavioursInARow: UInt32 = 10
   /// A receiver that doesn't recognise a repeat gets one after an unclear end at the earliest after this.
   package static let unsureWait: Int64 = 600_000
+  /// What a person does about a delivery that may have arrived.
+  static let unsureAdvice = "Look at the receiver; `resume` sends it again, `queue drop` sets it aside."
   /// A receiver's own wish counts up to a day.
   package static let longestReceiverWait: UInt64 = 86_400_000
   /// How soon a mark that couldn't be written is tried again.

@@ -7,12 +7,8 @@ package struct MarkRecord: Equatable, Sendable {
     package var rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Perhaps delivered, and `delivery.onUnsure` says hold: a person decides.
-    package static let heldUnsure = Flags(rawValue: 1)
-    /// A person asked for one attempt before its time.
-    package static let attemptAtOnce = Flags(rawValue: 2)
-    /// The last attempt may have been delivered.
-    package static let perhapsDelivered = Flags(rawValue: 4)
+    /// An attempt has begun after which a person decides if it may have arrived; what followed isn't written yet.
+    package static let begun = Flags(rawValue: 4)
   }
 
   /// An artifact that was delivered whole and is still to be removed.

@@ -37,6 +37,8 @@ struct Promises {
   /// What the marks on the disk must say before the next thing goes out.
   var unmarked: (sequence: UInt64, part: UInt32)?
   var sending: Sending?
+  /// Sent where a person decides if it may have arrived, and what came of it isn't on the disk: it outlives the host.
+  var begun: (artifact: Int, part: UInt32)?
   /// Of this process; nothing follows it before the spacing is over, whatever a person says.
   var lastDelivery: Int64?
   var isHeld = false
@@ -60,6 +62,7 @@ struct Promises {
 
   /// The marks were damaged and begun anew: nothing of them binds.
   mutating func forgetMarks() {
+    begun = nil
     wait = Wait()
     markedWait = Wait()
     confirmedGeneration = 0

@@ -18,9 +18,11 @@ extension Simulation {
       guard let sending = pipeline.promises.sending, sending.number == number else { return }
       pipeline.promises.sending = nil
       learn(verdict, sending, pipeline)
-    case .handedBack, .notStarted: pipeline.promises.sending = nil
+    case .handedBack, .notStarted: (pipeline.promises.sending, pipeline.promises.begun) = (nil, nil)
     case .unreadable(let sequence, _), .damaged(let sequence, _):
-      if pipeline.promises.sending?.sequence == sequence { pipeline.promises.sending = nil }
+      if pipeline.promises.sending?.sequence == sequence {
+        (pipeline.promises.sending, pipeline.promises.begun) = (nil, nil)
+      }
     case .marked: learnMarked(pipeline)
     case .stopped(let sequence, _, _):
       if let artifact = pipeline.artifact(at: sequence) {
@@ -142,6 +144,7 @@ extension Simulation {
 
   private func learnMarked(_ pipeline: SimulatedPipeline) {
     guard pipeline.machine?.isMarking == true else { return }
+    if pipeline.promises.sending == nil { pipeline.promises.begun = nil }
     pipeline.promises.markedWait = pipeline.promises.writtenWait
     pipeline.promises.confirmedGeneration = pipeline.marks.slots.newest.generation
   }
@@ -191,6 +194,14 @@ extension Simulation {
       pipeline.promises.wait.row = 0
       pipeline.promises.wait.partRow = 0
     }
+    // Unless what came of it was written after all, and came to light.
+    if let begun = pipeline.promises.begun, found.generation == pipeline.promises.confirmedGeneration,
+      pipeline.rules.onUnsure == .hold, isSame, isHeadNext,
+      pipeline.artifact(at: found.headSequence)?.number == begun.artifact, found.headPartsDone < begun.part
+    {
+      pipeline.promises.isHeld = true
+    }
+    pipeline.promises.begun = nil
     if pipeline.promises.isTriedEarly { pipeline.promises.wait.floor = .min }
     if pipeline.promises.isReleasedEarly {
       release(pipeline)
@@ -281,6 +292,7 @@ extension Simulation {
       violated(pipeline, "\(sequence).\(part) is attempt \(attempt), should be \(promises.wait.attempts + 1)")
     }
     pipeline.promises.sending = .init(number: number, artifact: artifact, sequence: sequence, part: part)
+    pipeline.promises.begun = pipeline.rules.onUnsure == .hold ? (artifact.number, part) : nil
   }
 
   /// Whether an artifact is to keep its place in the line: one that was announced, and where announcements keep the order
