@@ -285,7 +285,8 @@ extension String {
       most = max(most, ProcessTable.workers(of: host.pid).count)
       return host.log.split(separator: "\n").count { $0.contains("The destination answers.") } == 24
     }
-    #expect(isDone && (1...4).contains(most), "\(most) workers at once; \(host.log.suffix(2000))")
+    // None where they come and go between two looks.
+    #expect(isDone && most <= 4, "\(most) workers at once; \(host.log.suffix(2000))")
   }
 
   @Test func `can't move the state folder away under the daemon`() throws {
