@@ -41,9 +41,17 @@ extension PipelineFolder {
     var found: [RefusedArtifact] = []
     for name in try refused.names() {
       guard let sequence = Self.refusedSequence(name), try refused.status(of: name)?.kind == .folder else { continue }
-      let size = try Self.size(of: name, in: refused)
-      var entry = RefusedArtifact(name: name, sequence: sequence, parts: size.parts, bytes: size.bytes)
-      let folder = try refused.folder(name)
+      var entry: RefusedArtifact
+      let folder: Directory
+      do throws(SystemError) {
+        let size = try Self.size(of: name, in: refused)
+        entry = RefusedArtifact(name: name, sequence: sequence, parts: size.parts, bytes: size.bytes)
+        folder = try refused.folder(name)
+      } catch {
+        // Sent again or deleted meanwhile.
+        guard error.isMissing else { throw error }
+        continue
+      }
       // Content that can't be read now only leaves a gap in the list.
       if let bytes = try? folder.content(of: SetAsideReason.fileName, limit: 1 << 20) {
         entry.reason = SetAsideReason(bytes)
