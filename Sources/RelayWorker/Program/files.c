@@ -71,7 +71,9 @@ static void allow(int path, uint32_t access) {
 void files_allow_opened(int path, uint32_t access) { allow(path, access); }
 
 void files_allow(const char *path, uint32_t access) {
-  int opened = open(path, O_PATH | O_CLOEXEC);
+  int opened;
+  do opened = open(path, O_PATH | O_CLOEXEC);
+  while (opened < 0 && errno == EINTR);
   if (opened >= 0) allow(opened, access);
 }
 
