@@ -29,6 +29,12 @@ package struct SystemError: Error, Equatable, Sendable {
   /// Whether nothing stands under the name.
   package var isMissing: Bool { code == ENOENT }
 
+  /// Whether it tells of the name itself: nothing is there, nobody may pass, or no such name can be. Anything else, a disk
+  /// that fails or a machine that has run out of something, says nothing about what stands there.
+  package var isAboutName: Bool {
+    [ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, EINVAL, ENXIO, ENODEV].contains(code)
+  }
+
   /// Whether this process or the machine has run out of descriptors, memory or processes: passes by itself.
   package var isExhaustion: Bool {
     code == EMFILE || code == ENFILE || code == ENOMEM || code == EAGAIN || code == ENOBUFS

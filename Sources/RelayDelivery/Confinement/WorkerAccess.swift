@@ -22,6 +22,9 @@ package struct WorkerAccess: Sendable {
   let opened: [Opened]
   /// What can't be opened and why, for the log.
   package private(set) var notes: [String] = []
+  /// What kept a path from being opened and may pass by itself: without that path no target is to start, since it would take it
+  /// for one that it may not use.
+  package private(set) var passing: SystemError?
   /// Where every path led that may lead elsewhere later; nil where it led nowhere.
   private let stamps: [(path: String, stamp: Stamp?)]
 
@@ -40,6 +43,10 @@ package struct WorkerAccess: Sendable {
           opened.append(Opened(path: path, mode: access.mode == .read ? .read : .write))
         }
       } catch {
+        guard error.isAboutName else {
+          passing = error
+          continue
+        }
         notes.append("\(access.opened) can't be opened for the target: \(SystemError.text(of: error.code)).")
       }
     }

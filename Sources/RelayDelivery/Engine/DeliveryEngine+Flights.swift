@@ -172,6 +172,7 @@ extension DeliveryEngine {
   private func startWorker(
     _ runtime: PipelineRuntime, _ target: UsableTarget, _ access: WorkerAccess, _ secrets: [SecretEntry]
   ) throws {
+    if let passing = access.passing { throw passing }
     for note in access.notes { log(.warning, note, runtime) }
     lastToken += 1
     let (id, token) = (runtime.id, lastToken)
@@ -226,6 +227,8 @@ extension DeliveryEngine {
     switch frame.message {
     case .hello, .loaded, .manifest, .described: break
     case .confined(let confined, _): tellUnconfined(runtime, confined)
+    case .loadFailed(.notNow, let text):
+      endFlight(runtime, DeliveryVerdict(.retry, message: "The target \(text)"))
     case .loadFailed(_, let text):
       endFlight(
         runtime,

@@ -42,6 +42,7 @@ package struct TargetCheck: Sendable {
     if let refusal = surroundings.policy.refusal(isShipped: target.isShipped) {
       return then(DeliveryVerdict(.needsAttention, message: refusal))
     }
+    if let passing = access.passing { return then(DeliveryVerdict(.retry, message: passing.message)) }
     let cancel: (read: Descriptor, write: Descriptor)
     do { cancel = try UnixSocket.pipe() } catch { return then(DeliveryVerdict(.retry, message: error.message)) }
     let settings = pipeline.load.settings
@@ -64,7 +65,7 @@ package struct TargetCheck: Sendable {
       ],
       // Closing the other end would ask the target to stop: it is held open as long as the conversation lasts.
       state: Progress(cancel: cancel.write), answer: Self.answer,
-      failed: { DeliveryVerdict(.retry, reason: RELAY_REASON_TIMEOUT, message: $0) }, then: then)
+      failed: { words, _ in DeliveryVerdict(.retry, reason: RELAY_REASON_TIMEOUT, message: words) }, then: then)
   }
 
   private struct Progress: Sendable {
@@ -84,6 +85,8 @@ package struct TargetCheck: Sendable {
       case .loaded(_, let offersCheck, _):
         progress.hasCheck = offersCheck
         return .none
+      case .loadFailed(.notNow, let text):
+        return DeliveryVerdict(.retry, message: "The target \(PrintableText.cleaned(text)).")
       case .loadFailed(_, let text):
         return DeliveryVerdict(.needsAttention, message: "The target \(PrintableText.cleaned(text)).")
       case .opened(let code, let verdict):

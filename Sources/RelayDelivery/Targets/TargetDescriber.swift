@@ -1,5 +1,5 @@
-import RelayJSON
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 import RelaySystem
 
 /// Asks a target for its manifest, in a worker of its own that is thrown away.
@@ -15,6 +15,8 @@ struct TargetDescriber: Sendable {
 
   struct Reason: Error, Equatable, Sendable {
     var text: String
+    /// Whether it says nothing about the file, so that it is asked again.
+    var mayPass = false
   }
 
   /// - Parameters:
@@ -37,12 +39,12 @@ struct TargetDescriber: Sendable {
         .init(message: .describe),
       ],
       state: [UInt8]?.none, answer: Self.answer,
-      failed: { .failure(Reason(text: "It can't be described. \($0)")) }, then: then)
+      failed: { .failure(Reason(text: "It can't be described. \($0)", mayPass: $1)) }, then: then)
   }
 
   private static let answer: @Sendable (inout [UInt8]?, WorkerEvent) -> Result<[UInt8], Reason>? = { manifest, event in
-    func failure(_ text: String) -> Result<[UInt8], Reason> {
-      .failure(Reason(text: PrintableText.cleaned(text)))
+    func failure(_ text: String, mayPass: Bool = false) -> Result<[UInt8], Reason> {
+      .failure(Reason(text: PrintableText.cleaned(text), mayPass: mayPass))
     }
     switch event {
     case .line, .denied: return nil
@@ -53,6 +55,7 @@ struct TargetDescriber: Sendable {
       case .manifest(let bytes):
         manifest = bytes
         return nil
+      case .loadFailed(.notNow, let text): return failure("It \(text).", mayPass: true)
       case .loadFailed(let why, let text): return failure(why == .unconfined ? "It \(text)." : text)
       case .described(let code):
         guard code == 0, let manifest else {

@@ -160,7 +160,9 @@ package actor TargetDiscovery {
             me.threads.run { [scanner = me.scanner] in scanner.keep(manifest, of: next.sha256) }
           }
           let target = FoundTarget(file: next.file, state: state)
-          me.seen[next.file] = (next.stamp, target)
+          // A machine that couldn't ask is no fault of the file: the next look asks again.
+          let mayPass = if case .failure(let reason) = result { reason.mayPass } else { false }
+          me.seen[next.file] = (mayPass ? .none : next.stamp, target)
           me.latest = me.latest.map { $0.file == next.file ? target : $0 }
           me.describing.remove(next.file)
           guard me.describing.isEmpty else { return }

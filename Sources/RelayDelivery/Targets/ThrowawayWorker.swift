@@ -29,10 +29,11 @@ struct ThrowawayWorker: Sendable {
   ///   - state: what `answer` remembers between events.
   ///   - answer: makes the answer of an event, or nil to wait for more; asked until it gives one, at the latest when the
   ///     worker has ended.
-  ///   - failed: the answer when no worker could be started or it took too long, in words.
+  ///   - failed: the answer when it took too long or no worker could be started, in words; only the latter is the machine's
+  ///     matter and may pass by itself.
   func ask<State: Sendable, Answer: Sendable>(
     _ messages: [Message], state: State, answer: @escaping @Sendable (inout State, WorkerEvent) -> Answer?,
-    failed: @escaping @Sendable (String) -> Answer, then: @escaping @Sendable (Answer) -> Void
+    failed: @escaping @Sendable (_ words: String, _ mayPass: Bool) -> Answer, then: @escaping @Sendable (Answer) -> Void
   ) {
     let conversation = Conversation(state, then)
     let (patience, requests, denied) = (patience, requests, denied)
@@ -59,14 +60,14 @@ struct ThrowawayWorker: Sendable {
           host?.assumeIsolated { host in try? host.send(number, .leave) }
         }
         loop.setTimer(key, at: BootTime.now.advanced(milliseconds: patience)) { [weak host] in
-          conversation.finish(failed("It took longer than \(patience / 1000) s."))
+          conversation.finish(failed("It took longer than \(patience / 1000) s.", false))
           host?.assumeIsolated { host in host.signal(number, .kill) }
         }
         for message in messages {
           try host.send(number, message.message, request: message.request, descriptors: message.descriptors)
         }
       } catch {
-        conversation.finish(failed("No worker could be started: \(error.words)"))
+        conversation.finish(failed("No worker could be started: \(error.words)", true))
       }
     }
   }

@@ -9,6 +9,8 @@ package enum LoadFailure: Int32, Sendable, Equatable {
   case abiMismatch = 3
   case badPath = 4
   case unconfined = 5
+  /// May pass by itself.
+  case notNow = 6
 }
 
 /// Which of a pipeline's two tables a saved value is in.

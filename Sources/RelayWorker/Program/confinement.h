@@ -16,6 +16,10 @@
 #endif
 #endif
 
+/* load.c: whether an error says something of the name or of the kernel. Any other, of a disk that fails or a machine that has run out of
+ * something, may pass by itself. */
+bool error_lasts(int error);
+
 /* files.c: a path that may be opened; one that isn't there is passed over. The first takes the descriptor. */
 void files_allow_opened(int path, uint32_t access);
 void files_allow(const char *path, uint32_t access);

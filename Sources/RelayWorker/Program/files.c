@@ -61,7 +61,9 @@ static bool begin(void) {
 /* Takes the descriptor, which names the path. */
 static void allow(int path, uint32_t access) {
   struct stat about;
-  if (begin() && fstat(path, &about) == 0) {
+  bool known = fstat(path, &about) == 0;
+  if (!known) failed("fstat");
+  if (known && begin()) {
     struct path_rule rule = {relay_landlock_rights(level, access, S_ISDIR(about.st_mode)), path};
     if (rule.allowed != 0 && syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) != 0) failed("landlock_add_rule");
   }
@@ -74,7 +76,9 @@ void files_allow(const char *path, uint32_t access) {
   int opened;
   do opened = open(path, O_PATH | O_CLOEXEC);
   while (opened < 0 && errno == EINTR);
-  if (opened >= 0) allow(opened, access);
+  if (opened >= 0) return allow(opened, access);
+  /* A name that leads nowhere is none that the target could miss. After another failure nobody knows what stands there. */
+  if (!error_lasts(errno)) failed("open");
 }
 
 #ifdef HAS_SANITIZER

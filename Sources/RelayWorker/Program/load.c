@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -43,16 +44,27 @@ static const char *find_functions(void *library, struct target *target) {
   return NULL;
 }
 
+bool error_lasts(int error) {
+  static const int lasting[] = {0, ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, EISDIR, ENXIO, ENODEV, ENOEXEC,
+                                ENOSYS, EOPNOTSUPP, EINVAL, E2BIG};
+  for (size_t i = 0; i < sizeof lasting / sizeof *lasting; i++)
+    if (error == lasting[i]) return true;
+  return false;
+}
+
 static void load(uint64_t request, const char *path) {
   struct target *target = &worker.target;
   if (path == NULL || path[0] != '/') {
     load_failed(request, RELAY_LOAD_BAD_PATH, "%s isn't an absolute path", path == NULL ? "" : path);
     return;
   }
+  errno = 0;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  int error = errno;                    /* the loader's last, good enough to tell an exhausted machine from a bad file */
   if (library == NULL) {
     const char *reason = dlerror();
-    load_failed(request, RELAY_LOAD_CANNOT_LOAD, "can't be loaded: %s", reason != NULL ? reason : "no reason given");
+    load_failed(request, error_lasts(error) ? RELAY_LOAD_CANNOT_LOAD : RELAY_LOAD_NOT_NOW, "can't be loaded: %s",
+                reason != NULL ? reason : "no reason given");
     return;
   }
   if (!symbol(library, "relay_target_abi", &target->abi)) {
@@ -127,6 +139,10 @@ static bool confine(uint64_t request, uint32_t must, relay_text filter) {
   for (uint32_t piece = RELAY_CONFINE_FILES; piece <= RELAY_CONFINE_CALLS; piece <<= 1) {
     bool files = piece == RELAY_CONFINE_FILES;
     if (files ? files_confine(&call, &error) : calls_confine(worker.pid, files_level(), filter, &listener, &call, &error)) continue;
+    if (!error_lasts(error)) {
+      load_failed(request, RELAY_LOAD_NOT_NOW, "can't be confined now (%s: %s)", call, strerror(error));
+      return false;
+    }
     had &= ~piece;
     if ((must & piece) == 0) continue;
     load_failed(request, RELAY_LOAD_UNCONFINED, "can't be kept from %s (%s: %s)",

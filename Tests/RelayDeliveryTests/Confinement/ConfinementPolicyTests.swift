@@ -75,6 +75,17 @@ import Testing
     }
   }
 
+  @Test(arguments: [(EMFILE, true), (EIO, true), (ESTALE, true), (EACCES, false), (ELOOP, false)])
+  func `is not guessed at when the machine can't open it now`(code: Int32, passes: Bool) throws {
+    try withPlace { place in
+      FaultDoor.with([Fault(.open, on: place + "/out", .fails(code))]) {
+        let access = open(place, [("out", .write), ("ca.pem", .read)])
+        #expect(access.passing?.code == (passes ? code : nil))
+        #expect(access.notes.count == (passes ? 0 : 1) && access.opened.map(\.mode) == [.read])
+      }
+    }
+  }
+
   @Test func `is looked at again: another folder, a file put in its place, or one that has come`() throws {
     try withPlace { place in
       let typed: [(String, AccessPath.Mode)] = [("ca.pem", .read), ("out", .write), ("later", .write)]

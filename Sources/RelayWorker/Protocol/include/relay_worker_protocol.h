@@ -100,6 +100,7 @@
 #define RELAY_LOAD_ABI_MISMATCH 3
 #define RELAY_LOAD_BAD_PATH 4           /* not absolute */
 #define RELAY_LOAD_UNCONFINED 5         /* a confinement that must be had couldn't be; nothing was loaded */
+#define RELAY_LOAD_NOT_NOW 6            /* the machine has run out of something or a disk fails, which may pass by itself */
 
 #define RELAY_ACCESS_MAXIMUM 16u        /* paths in one ACCESS */
 #define RELAY_USER_STAYS 0xFFFFFFFFu
