@@ -161,22 +161,50 @@ int relay_has_seccomp_filter(void) {
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == -1 && errno == EFAULT;
 }
 
-int relay_deny_call(int listener, int error, int *number) {
-  /* Asked first: the call after it would wait. */
-  struct pollfd ready = {listener, POLLIN, 0};
-  if (poll(&ready, 1, 0) < 1 || (ready.revents & POLLIN) == 0) return 0;
-  /* A kernel that knows more of it writes more. */
-  union {
-    struct seccomp_notif told;
-    char room[512];
-  } asked;
-  memset(&asked, 0, sizeof asked);
-  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked.told) != 0) return errno == ENOENT || errno == EINTR ? 0 : -1;
-  *number = asked.told.data.nr;
-  struct seccomp_notif_resp reply = {.id = asked.told.id, .error = -error};
-  /* Whoever called may be gone by now. */
-  ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
-  return 1;
+#define TAKE_TURNS _IOW('!', 4, uint64_t)   /* SECCOMP_IOCTL_NOTIF_SET_FLAGS, which older headers lack */
+
+void relay_listen_in_turns(int listener) { ioctl(listener, TAKE_TURNS, 1ul /* SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP */); }
+
+int relay_next_call(int listener, struct relay_call *call) {
+  for (;;) {
+    /* Asked first, since the call after it doesn't end with the last caller. */
+    struct pollfd ready = {listener, POLLIN, 0};
+    int found = poll(&ready, 1, -1);
+    if (found < 0 && errno == EINTR) continue;
+    if (found < 0) return -1;
+    if ((ready.revents & POLLIN) == 0) return 0;
+    /* A kernel that knows more of it writes more. */
+    union {
+      struct seccomp_notif told;
+      char room[512];
+    } asked;
+    memset(&asked, 0, sizeof asked);
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked.told) == 0) {
+      *call = (struct relay_call){.id = asked.told.id, .number = asked.told.data.nr, .process = asked.told.pid};
+      for (int i = 0; i < 6; i++) call->arguments[i] = asked.told.data.args[i];
+      return 1;
+    }
+    /* Whoever called was interrupted meanwhile. */
+    if (errno != ENOENT && errno != EINTR) return -1;
+  }
+}
+
+void relay_answer_call(int listener, uint64_t id, int error) {
+  struct seccomp_notif_resp reply = {
+      .id = id, .error = -error, .flags = error == 0 ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0};
+  while (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply) != 0 && errno == EINTR) {}
+}
+
+void relay_wait_for_callers(int listener, int milliseconds) {
+  struct pollfd ended = {listener, 0, 0};
+  poll(&ended, 1, milliseconds);
+}
+
+ssize_t relay_read_text(int memory, uint64_t address, char *text, size_t most) {
+  if (address > INT64_MAX) return -1;
+  ssize_t got = pread(memory, text, most, (off_t)address);
+  const char *end = got > 0 ? memchr(text, 0, (size_t)got) : NULL;
+  return end != NULL ? end - text : -1;
 }
 
 int relay_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }

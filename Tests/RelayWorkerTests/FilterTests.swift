@@ -28,8 +28,8 @@ import Testing
       let told = try worker.receive {
         if case .confined = $0 { true } else { false }
       }
-      guard case .confined(let pieces, let hasListener)? = told else { return #expect(Bool(false), "\(worker.frames)") }
-      #expect(pieces.contains(.calls) && hasListener)
+      guard case .confined(let pieces, let descriptors)? = told else { return #expect(Bool(false), "\(worker.frames)") }
+      #expect(pieces.contains(.calls) && descriptors == 2)
     }
   }
 

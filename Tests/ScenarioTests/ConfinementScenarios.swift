@@ -101,6 +101,29 @@ private struct Besieged {
     #expect(lines.allSatisfy { $0.contains("pipeline=intruder") && $0.contains("level=warning") })
   }
 
+  @Test func `is told of file by file too, and which it may only read`() throws {
+    let besieged = try Besieged()
+    let host = besieged.host
+    #expect(try besieged.report() == Besieged.nothing)
+    host.stop()
+    let (state, home) = (host.state, host.path)
+    let unnamed = [
+      "read \(state)", "read \(state)/pipelines/other/queue", "read \(state)/secrets/key",
+      "read \(home)/pipelines.json", "write to \(home)/pipelines.json", "read \(home)", "read /etc/shadow", "read /",
+      "make \(home)/evil", "write to \(home)", "remove \(home)/victim", "move \(home)/victim", "cut \(home)/victim",
+    ]
+    for attempt in unnamed {
+      let line = "The target tried to \(attempt), which none of its settings names; it was denied."
+      #expect(host.log.components(line) == 1, "\(attempt): \(host.log)")
+    }
+    #expect(host.log.components("The target tried to write to note, which it may only read") == 0)
+    #expect(host.log.components("note, which it may only read; it was denied.") >= 1, "\(host.log)")
+    #expect(host.log.contains("make a symbolic link at \(home)/typed/link, which no target may"), "\(host.log)")
+    #expect(host.log.contains("make a pipe, socket or device at \(home)/typed/pipe, which no target may"))
+    let lines = host.log.split(separator: "\n").filter { $0.contains("which none of its settings names") }
+    #expect(lines.allSatisfy { $0.contains("pipeline=intruder") && $0.contains("level=warning") })
+  }
+
   @Test func `without pause waits for its answers, and others don't wait for it`() throws {
     let besieged = try Besieged(mode: "flood")
     let host = besieged.host

@@ -42,8 +42,24 @@ int relay_open_path(const char *path);
 /* The kernel's level of Landlock (landlock_create_ruleset(2)), below 1 for none. */
 int relay_landlock_level(void);
 int relay_has_seccomp_filter(void);
-/* Answers the next system call that waits at a listener (seccomp_unotify(2)) with an error; 1 and its number, 0 when none waits. */
-int relay_deny_call(int listener, int error, int *number);
+/* A system call that waits at a listener (seccomp_unotify(2)). */
+struct relay_call {
+  uint64_t id;
+  int32_t number;
+  uint32_t process;                     /* its number as this process sees it */
+  uint64_t arguments[6];
+};
+
+/* Lets whoever calls and whoever answers take turns on one processor, where the kernel can. */
+void relay_listen_in_turns(int listener);
+/* Waits for the next call: 1, or 0 when nobody is left who could make one, or -1. */
+int relay_next_call(int listener, struct relay_call *call);
+/* Answers a call with an error, or with 0 has the kernel carry it out. Whoever called may be gone by now. */
+void relay_answer_call(int listener, uint64_t id, int error);
+/* Waits until nobody is left who could make a call, at most so long. */
+void relay_wait_for_callers(int listener, int milliseconds);
+/* Reads a text that ends with NUL from another process's memory; its length, or -1 where none lies there. */
+ssize_t relay_read_text(int memory, uint64_t address, char *text, size_t most);
 
 /* What loses its parent becomes a child of this process, not of the first one. */
 int relay_adopt_orphans(void);

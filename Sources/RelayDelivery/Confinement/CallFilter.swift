@@ -7,13 +7,16 @@ package struct CallFilter: Equatable, Sendable {
   /// By number.
   package private(set) var names: [Int32: String] = [:]
 
+  /// Those that the kernel carries out, by number.
+  private(set) var watched: [Int32: WatchedCall] = [:]
+
   /// Leaves it to the workers, and calls without names.
   package init() {}
 
-  /// Twice a count and so many instructions of eight bytes; a count and so often number, length and name. All or nothing.
+  /// Three times a count and so many instructions of eight bytes; a count and so often number, length and name. All or nothing.
   package init?(printed bytes: [UInt8]) {
     var reader = NativeReader(rest: bytes[...])
-    for _ in 1...2 {
+    for _ in 1...3 {
       guard let count = reader.number(), count > 0, reader.bytes(8 * Int(count)) != nil else { return nil }
     }
     programs = Array(bytes.prefix(bytes.count - reader.rest.count))
@@ -25,6 +28,7 @@ package struct CallFilter: Equatable, Sendable {
       names[Int32(truncatingIfNeeded: number)] = String(decoding: name, as: UTF8.self)
     }
     guard reader.rest.isEmpty else { return nil }
+    watched = names.compactMapValues { WatchedCall.byName[$0] }
   }
 }
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelaySystem
 
-/// How often one worker's target tried which system call that it must not make, and how soon the next one is answered: who tries
-/// without pause waits for it, and nobody else does.
-struct DeniedCalls: Sendable {
+/// How soon a worker's next denied call is answered: who tries without pause waits for it, and nobody else does.
+struct DenialPace: Sendable {
   /// Calls that may come at once, and how many a second after that.
   static let burst = 200.0
   static let perSecond = 20.0
   /// How long it takes until one more may come, in milliseconds.
   static let pause: Int64 = 50
 
-  private var allowance = DeniedCalls.burst
+  private var allowance = DenialPace.burst
   private var lastRefill: BootTime
-  private var counts: [Int32: Int] = [:]
 
   init(now: BootTime) { lastRefill = now }
 
@@ -23,9 +21,15 @@ struct DeniedCalls: Sendable {
     return allowance >= 1
   }
 
-  /// One was answered; whether it was the first of its kind.
+  mutating func answered() { allowance -= 1 }
+}
+
+/// How often one worker tried which system call that it must not make.
+struct DeniedCalls: Sendable {
+  private var counts: [Int32: Int] = [:]
+
+  /// Whether it was the first of its kind.
   mutating func note(_ call: Int32) -> Bool {
-    allowance -= 1
     counts[call, default: 0] += 1
     return counts[call] == 1
   }
@@ -86,7 +90,11 @@ struct DeniedCall: Equatable, Sendable {
         "removexattr", "lremovexattr", "removexattrat", "utime", "utimes", "futimesat", "utimensat", "file_setattr",
       ]
     ),
-    ("cut a file by its path", ["truncate", "open", "openat"]),
+    ("cut a file by its path", ["truncate"]),
+    (
+      "make a file that gives others its owner's rights, or cut one that it only reads",
+      ["open", "openat", "creat", "mknod", "mknodat", "fchmod"]
+    ),
     ("open a file past its folders", ["open_by_handle_at"]),
     ("watch files", ["fanotify_init", "fanotify_mark"]),
     ("listen for connections", ["listen", "accept", "accept4"]),

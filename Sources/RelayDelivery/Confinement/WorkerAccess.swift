@@ -9,6 +9,8 @@ import RelayWorkerProtocol
 package struct WorkerAccess: Sendable {
   struct Opened: Sendable {
     var path: Descriptor
+    /// Where it lies, with all links resolved.
+    var place: String
     var mode: WorkerConfinement.PathMode
   }
 
@@ -37,10 +39,11 @@ package struct WorkerAccess: Sendable {
       do {
         let path = try Descriptor.naming(access.opened)
         // Asked of what was opened, so that no link can be turned in between.
-        if let conflict = protected.conflict(with: try path.place()) {
+        let place = try path.place()
+        if let conflict = protected.conflict(with: place) {
           notes.append("\(access.opened) leads into \(conflict) and isn't opened for the target.")
         } else {
-          opened.append(Opened(path: path, mode: access.mode == .read ? .read : .write))
+          opened.append(Opened(path: path, place: place, mode: access.mode == .read ? .read : .write))
         }
       } catch {
         guard error.isAboutName else {
@@ -63,6 +66,9 @@ package struct WorkerAccess: Sendable {
 
   /// Whether every path still leads where it led: else the worker is let into what nobody means any more. Blocking.
   package var isCurrent: Bool { stamps.allSatisfy { Self.stamp($0.path) == $0.stamp } }
+
+  /// What was typed, with all links resolved.
+  var places: [WorkerConfinement.Path] { opened.map { .init($0.place, $0.mode) } }
 
   /// What is sent ahead of the order to load, in frames of as many paths as one takes.
   var frames: [(message: HostMessage, descriptors: [Descriptor])] {

@@ -38,4 +38,9 @@ package struct WorkerSurroundings: Sendable {
   package func open(_ typed: [AccessPath], copy: String, isShipped: Bool) -> WorkerAccess {
     WorkerAccess(typed, protected, confinement(copy: copy, isShipped: isShipped))
   }
+
+  /// What is known of a worker that was let into so much, to tell what its target tries beyond it.
+  func bounds(of access: WorkerAccess, copy: String) -> WorkerBounds {
+    WorkerBounds(access: access, copy: copy, watched: filter.watched, landlock: policy.kernel.landlock)
+  }
 }

@@ -173,12 +173,13 @@ extension DeliveryEngine {
     _ runtime: PipelineRuntime, _ target: UsableTarget, _ access: WorkerAccess, _ secrets: [SecretEntry]
   ) throws {
     if let passing = access.passing { throw passing }
+    guard let bounds = surroundings?.bounds(of: access, copy: target.copy) else { return }
     for note in access.notes { log(.warning, note, runtime) }
     lastToken += 1
     let (id, token) = (runtime.id, lastToken)
     let settings = runtime.configuration.load.settings
     let number = try host.assumeIsolated { host throws(SystemError) in
-      try host.start(usesRuntime: target.isShipped) { [weak self] event in
+      try host.start(usesRuntime: target.isShipped, bounds) { [weak self] event in
         self?.assumeIsolated { $0.workerEvent(id, token, event) }
       }
     }
@@ -215,9 +216,9 @@ extension DeliveryEngine {
     guard let runtime = runtimes[id], let worker = runtime.worker, worker.token == token else { return }
     switch event {
     case .line(let text): services.log.log(LogEntry(.info, services.blank(text), ["pipeline": id, "from": "target"]))
-    case .denied(let call, let times):
+    case .denied(let attempt, let times):
       let names = surroundings?.filter.names ?? [:]
-      log(.warning, DeniedCall(call, times: times, names: names).words, runtime)
+      log(.warning, services.blank(attempt.words(times: times, names: names)), runtime)
     case .ended(let end, let problem): workerEnded(runtime, end, problem)
     case .frame(let frame): take(frame, runtime)
     }

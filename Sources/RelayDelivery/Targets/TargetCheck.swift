@@ -46,11 +46,13 @@ package struct TargetCheck: Sendable {
     let cancel: (read: Descriptor, write: Descriptor)
     do { cancel = try UnixSocket.pipe() } catch { return then(DeliveryVerdict(.retry, message: error.message)) }
     let settings = pipeline.load.settings
-    var worker = ThrowawayWorker(host: host, usesRuntime: target.isShipped, patience: Self.patience)
+    var worker = ThrowawayWorker(
+      host: host, bounds: surroundings.bounds(of: access, copy: target.copy), usesRuntime: target.isShipped,
+      patience: Self.patience)
     worker.requests = requests
-    worker.denied = { [log, names = surroundings.filter.names] call, times in
-      let denied = DeniedCall(call, times: times, names: names)
-      log.log(LogEntry(.warning, denied.words, ["pipeline": pipeline.id, "during": "check"]))
+    worker.denied = { [log, names = surroundings.filter.names] attempt, times in
+      log.log(
+        LogEntry(.warning, attempt.words(times: times, names: names), ["pipeline": pipeline.id, "during": "check"]))
     }
     let opened = access.frames.map { ThrowawayWorker.Message(message: $0.message, descriptors: $0.descriptors) }
     worker.ask(

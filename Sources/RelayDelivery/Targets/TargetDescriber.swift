@@ -28,14 +28,17 @@ struct TargetDescriber: Sendable {
     if let refusal = surroundings.policy.refusal(isShipped: usesRuntime) {
       return then(.failure(Reason(text: refusal)))
     }
-    var worker = ThrowawayWorker(host: host, usesRuntime: usesRuntime, patience: Self.patience)
-    worker.denied = { [log, names = surroundings.filter.names] call, times in
-      log.log(LogEntry(.warning, DeniedCall(call, times: times, names: names).words, ["file": file]))
+    // Nothing that a person typed.
+    let access = surroundings.open([], copy: copy, isShipped: usesRuntime)
+    var worker = ThrowawayWorker(
+      host: host, bounds: surroundings.bounds(of: access, copy: copy), usesRuntime: usesRuntime, patience: Self.patience
+    )
+    worker.denied = { [log, names = surroundings.filter.names] attempt, times in
+      log.log(LogEntry(.warning, attempt.words(times: times, names: names), ["file": file]))
     }
-    let confinement = surroundings.confinement(copy: copy, isShipped: usesRuntime)
     worker.ask(
       [
-        .init(message: .load(path: copy, pipelineID: "", limits: .ofDescribing, confinement: confinement)),
+        .init(message: .load(path: copy, pipelineID: "", limits: .ofDescribing, confinement: access.confinement)),
         .init(message: .describe),
       ],
       state: [UInt8]?.none, answer: Self.answer,

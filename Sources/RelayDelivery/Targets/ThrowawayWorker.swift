@@ -12,6 +12,7 @@ struct ThrowawayWorker: Sendable {
   }
 
   let host: WorkerHost
+  let bounds: WorkerBounds
   /// Whether it is a target that came with the program.
   var usesRuntime: Bool
   /// The longest that it may take, in milliseconds.
@@ -21,7 +22,7 @@ struct ThrowawayWorker: Sendable {
   var requests: @Sendable (WorkerMessage, @escaping @Sendable (TargetAnswer) -> Void) -> Void = { _, _ in }
 
   /// Told what the target tries and may not.
-  var denied: @Sendable (_ call: Int32, _ times: Int) -> Void = { _, _ in }
+  var denied: @Sendable (_ attempt: DeniedAttempt, _ times: Int) -> Void = { _, _ in }
 
   /// Asks, and calls `then` once on the loop's thread.
   ///
@@ -39,11 +40,11 @@ struct ThrowawayWorker: Sendable {
     let (patience, requests, denied) = (patience, requests, denied)
     host.assumeIsolated { host in
       do {
-        let number = try host.start(usesRuntime: usesRuntime) { event in
+        let number = try host.start(usesRuntime: usesRuntime, bounds) { event in
           conversation.take(event, answer)
           switch event {
           case .frame(let frame) where frame.message.isRequest: conversation.request(frame)
-          case .denied(let call, let times): denied(call, times)
+          case .denied(let attempt, let times): denied(attempt, times)
           default: break
           }
         }

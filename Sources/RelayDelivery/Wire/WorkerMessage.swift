@@ -44,8 +44,9 @@ package struct WorkerFrame: Sendable, Equatable {
 /// What a worker says to the host.
 package enum WorkerMessage: Sendable, Equatable {
   case hello(version: UInt32)
-  /// What is in force before the target is loaded. With a listener a descriptor travels along, on which denied calls are told.
-  case confined([KernelConfinement.Piece], hasListener: Bool)
+  /// What is in force before the target is loaded. So many descriptors travel along: where its calls can be
+  /// heard of, and its memory.
+  case confined([KernelConfinement.Piece], descriptors: Int)
   case loaded(abi: UInt32, hasCheck: Bool, hasClose: Bool)
   case loadFailed(LoadFailure, String)
   /// JSON, at most 256 KiB, not looked at.
@@ -89,8 +90,8 @@ extension WireReader {
       let pieces = try u32()
       guard pieces & ~UInt32(RELAY_CONFINE_ALL) == 0 else { throw .badField(type: type, value: Int64(pieces)) }
       let listens = try u32()
-      guard listens <= 1 else { throw .badField(type: type, value: Int64(listens)) }
-      return .confined(KernelConfinement.Piece.allCases.filter { pieces & $0.bit != 0 }, hasListener: listens == 1)
+      guard listens <= 2 else { throw .badField(type: type, value: Int64(listens)) }
+      return .confined(KernelConfinement.Piece.allCases.filter { pieces & $0.bit != 0 }, descriptors: Int(listens))
     case RELAY_FRAME_LOAD_FAILED: return .loadFailed(try member(try i32()), try text(limit: Self.messageLimit))
     case RELAY_FRAME_MANIFEST: return .manifest(try data(limit: Int(RELAY_MAXIMUM_MANIFEST)))
     case RELAY_FRAME_DESCRIBED: return .described(returnCode: try i32())

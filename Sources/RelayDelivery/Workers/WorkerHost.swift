@@ -8,9 +8,9 @@ package enum WorkerEvent: Sendable {
   case frame(WorkerFrame)
   /// A line that it printed, fit for the log.
   case line(String)
-  /// A system call that no target may make was denied to it: the first of its number with `times` 1, and before `ended` once more
-  /// where there were several, with how many.
-  case denied(call: Int32, times: Int)
+  /// It tried what it may not: a path, or a system call, the first of its number with `times` 1, and before `ended` once more where
+  /// there were several, with how many.
+  case denied(DeniedAttempt, times: Int)
   /// The process is gone; `problem` says what was wrong with what it sent, where something was.
   case ended(ProcessEnd, problem: String?)
 }
@@ -39,15 +39,19 @@ package actor WorkerHost {
     var errors: LineCollector
     var problem: String?
     var isSocketOpen = true
-    var listening = Listening.awaited(nil)
-    var denied: DeniedCalls
+    var bounds: WorkerBounds
+    var listening = Listening.awaited([])
+    var denied = DeniedCalls()
   }
 
-  /// Whether denied system calls can be heard of. What comes before the target is loaded is the worker's own word, so only then.
+  /// Whether what it tries can be heard of. What comes before the target is loaded is the worker's own word, so only then.
   private enum Listening {
-    /// With the first descriptor that came, until a frame says what it is.
-    case awaited(Descriptor?)
-    case to(SystemCallListener)
+    /// With the first descriptors that came, until a frame says what they are.
+    case awaited([Descriptor])
+    /// In a thread, which tells by posting.
+    case inThread
+    /// The process has ended, and what the thread had posted by then is waited for.
+    case ending
     case nothing
   }
 
@@ -58,15 +62,15 @@ package actor WorkerHost {
 
   package var count: Int { workers.count }
 
-  /// Starts a worker; events come from now on.
-  package func start(usesRuntime: Bool, _ handler: @escaping Handler) throws(SystemError) -> Int {
+  /// Starts a worker that will be let into so much; events come from now on.
+  func start(usesRuntime: Bool, _ bounds: WorkerBounds, _ handler: @escaping Handler) throws(SystemError) -> Int {
     let process = try launcher.start(usesRuntime: usesRuntime)
     lastNumber += 1
     let number = lastNumber
     let now = BootTime.now
     workers[number] = Worker(
       process: process, handler: handler, output: LineCollector(now: now), errors: LineCollector(now: now),
-      denied: DeniedCalls(now: now))
+      bounds: bounds)
     do {
       try watch(process.socket) { $0.socketReady(number, $1) }
       try watch(process.output) { actor, _ in actor.printed(number, isError: false) }
@@ -141,9 +145,11 @@ package actor WorkerHost {
   private func receive(_ number: Int) -> Bool {
     guard let worker = workers[number], worker.isSocketOpen else { return false }
     do {
-      // But for the one of a listener, descriptors that a worker sends mean nothing and are closed again by being dropped.
+      // But for those of a listener, descriptors that a worker sends mean nothing and are closed again by being dropped.
       guard let received = try worker.process.socket.receive() else { return false }
-      if case .awaited(nil) = worker.listening { workers[number]?.listening = .awaited(received.descriptors.first) }
+      if case .awaited(let former) = worker.listening, former.isEmpty {
+        workers[number]?.listening = .awaited(received.descriptors)
+      }
       guard !received.bytes.isEmpty else {
         closeSocket(number)
         return false
@@ -170,47 +176,34 @@ package actor WorkerHost {
     }
   }
 
-  // MARK: Denied calls
+  // MARK: What it tries and may not
 
   private func listen(_ number: Int, _ message: WorkerMessage) throws(WireError) {
-    guard case .awaited(let descriptor)? = workers[number]?.listening else {
+    guard case .awaited(let descriptors)? = workers[number]?.listening, let bounds = workers[number]?.bounds else {
       if case .confined = message { throw .unknownType(UInt16(RELAY_FRAME_CONFINED)) }
       return
     }
     if case .hello = message { return }
     workers[number]?.listening = .nothing
-    guard case .confined(_, hasListener: true) = message, let descriptor else { return }
-    let listener = SystemCallListener(descriptor)
-    workers[number]?.listening = .to(listener)
-    do { try watch(descriptor) { $0.callsWait(number, $1) } } catch { workers[number]?.listening = .nothing }
-  }
-
-  private func callsWait(_ number: Int, _ readiness: EventLoop.Readiness) {
-    guard let worker = workers[number], case .to(let listener) = worker.listening else { return }
-    while workers[number]?.denied.mayAnswer(at: .now) == true {
-      guard let call = try? listener.denyNext() else {
-        // Nobody is left who could call, or it is no listener.
-        if !readiness.isDisjoint(with: [.hungUp, .failed]) { stopListening(number) }
-        return
-      }
-      if workers[number]?.denied.note(call) == true { worker.handler(.denied(call: call, times: 1)) }
+    guard case .confined(let pieces, let count) = message, count > 0, let first = descriptors.first else { return }
+    let watch = CallWatch(
+      listener: SystemCallListener(first, memory: count > 1 ? descriptors.dropFirst().first : nil), bounds: bounds,
+      confinesFiles: pieces.contains(.files)
+    ) { [weak self, loop] attempt in
+      loop.post { [weak self] in self?.assumeIsolated { $0.tell(number, attempt) } }
     }
-    try? loop.rewatch(listener.descriptor, for: [])
-    loop.setTimer(
-      TimerKey("worker \(number)", "denied"), at: BootTime.now.advanced(milliseconds: DeniedCalls.pause)
-    ) { [weak self] in
-      self?.assumeIsolated { me in
-        guard case .to(let listener)? = me.workers[number]?.listening else { return }
-        try? me.loop.rewatch(listener.descriptor, for: .readable)
-      }
+    do {
+      try startThread("calls") { watch.run() }
+      workers[number]?.listening = .inThread
+    } catch {
+      // Nobody would answer its calls.
+      condemn(number, "nothing can be heard of what it tries: \(error.message)")
     }
   }
 
-  private func stopListening(_ number: Int) {
-    loop.setTimer(TimerKey("worker \(number)", "denied"), at: nil)
-    guard case .to(let listener)? = workers[number]?.listening else { return }
-    workers[number]?.listening = .nothing
-    loop.forget(listener.descriptor)
+  private func tell(_ number: Int, _ attempt: DeniedAttempt) {
+    if case .call(let call) = attempt, workers[number]?.denied.note(call) == false { return }
+    workers[number]?.handler(.denied(attempt, times: 1))
   }
 
   /// Ends a worker that doesn't keep to the protocol.
@@ -256,8 +249,16 @@ package actor WorkerHost {
     return true
   }
 
-  private func exited(_ number: Int) {
+  private func exited(_ number: Int, isLast: Bool = false) {
     guard let worker = workers[number] else { return }
+    switch worker.listening {
+    case .inThread:
+      // What was denied to it before it ended has been posted by now, and counts.
+      workers[number]?.listening = .ending
+      return loop.post { [weak self] in self?.assumeIsolated { $0.exited(number, isLast: true) } }
+    case .ending where !isLast: return
+    case .ending, .awaited, .nothing: break
+    }
     // Whatever it sent before it ended still counts; what it left running goes, before its group can be somebody else's.
     worker.process.child.signalGroup(SIGKILL)
     // At most what a socket holds: a grandchild that escaped may still be sending.
@@ -272,14 +273,13 @@ package actor WorkerHost {
     lines += workers[number]?.errors.end() ?? []
     for line in lines { worker.handler(.line(line)) }
     let problem = workers[number]?.problem
-    for (call, times) in workers[number]?.denied.repeated ?? [] { worker.handler(.denied(call: call, times: times)) }
+    for (call, times) in workers[number]?.denied.repeated ?? [] { worker.handler(.denied(.call(call), times: times)) }
     forget(number)
     ProcessTree.buryOrphans(except: Set(workers.values.map(\.process.child.pid)))
     worker.handler(.ended(end, problem: problem))
   }
 
   private func forget(_ number: Int) {
-    stopListening(number)
     guard let worker = workers.removeValue(forKey: number) else { return }
     loop.setTimer(TimerKey("worker \(number)", "gone"), at: nil)
     loop.forget(worker.process.socket)

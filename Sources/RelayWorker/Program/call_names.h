@@ -76,10 +76,24 @@ static const char *const denied_calls[] = {
     "seccomp", "lsm_get_self_attr", "lsm_list_modules", "adjtimex",
 };
 
+/* Allowed where Landlock allows it, and the host may be asked beforehand, so that it can tell of what Landlock denies without a word.
+ * By a path that begins at a folder's descriptor they aren't heard of: who delivers into a folder shouldn't wait for that. */
+static const char *const watched_calls[] = {
+    "open", "creat", "mkdir", "rmdir", "unlink", "rename", "link", "symlink", "mknod", "truncate",
+};
+
+static const struct {
+  const char *name;
+  unsigned folder;                      /* which argument holds the descriptor */
+} watched_calls_at[] = {
+    {"openat", 0}, {"mkdirat", 0}, {"mknodat", 0}, {"unlinkat", 0}, {"renameat", 0}, {"renameat", 2}, {"renameat2", 0},
+    {"renameat2", 2}, {"linkat", 2}, {"symlinkat", 1},
+};
+
 /* Allowed with most arguments, and what they must not do is told too. */
 static const char *const told_by_argument[] = {
-    "clone", "creat", "fchmod", "fcntl", "ioctl", "kill", "mknod", "mknodat", "open", "openat", "prctl", "prlimit64",
-    "rt_sigqueueinfo", "rt_tgsigqueueinfo", "socket", "socketpair", "tgkill", "truncate", "utimensat",
+    "clone", "fchmod", "fcntl", "ioctl", "kill", "prctl", "prlimit64", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "socket",
+    "socketpair", "tgkill", "utimensat",
 };
 
 #endif

@@ -5,7 +5,8 @@
  * EPERM, so that a target can say what it wasn't allowed; one of another architecture's numbers ends the process.
  *
  * Who listens (seccomp_unotify(2)) is told of a denied call that no delivery needs, and answers it; where nobody can, because the
- * kernel is older or somebody listens further out already, it is denied all the same, without a word.
+ * kernel is older or somebody listens further out already, it is denied all the same, without a word. The second filter is there
+ * twice for that. The host's own also has it asked about files by path, which it lets through to Landlock.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,10 +30,11 @@
 #define CLONE_NEW_ANY 0x7E020000u       /* every CLONE_NEW… that clone takes */
 #define SET_PTRACER 0x59616d61u
 #define SCHED_CORE 62
+#define WAIT_KILLABLE_RECV (1u << 5)
 #define INT 0xFFFFFFFFu                 /* what the kernel takes of an argument that is an int */
 
 static const uint32_t deny = SCMP_ACT_ERRNO(EPERM);
-static uint32_t told = SCMP_ACT_NOTIFY;  /* or as above, where the kernel doesn't know that */
+static uint32_t told;                   /* the same, or asking who listens */
 
 /* Conditions on an argument. IS is for an int, whatever stands in the upper half of its register. */
 #define ISNT(index, value) ((struct scmp_arg_cmp){(index), SCMP_CMP_NE, (value), 0})
@@ -67,15 +69,14 @@ static int rules(scmp_filter_ctx filter, uint32_t action, const char *const name
   return error;
 }
 
-static scmp_filter_ctx new_filter(uint32_t otherwise) {
-  scmp_filter_ctx filter = seccomp_init(otherwise);
-  if (filter == NULL) return NULL;
-  if (seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) != 0 ||
-      seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) != 0) {
-    seccomp_release(filter);
-    return NULL;
-  }
-  return filter;
+/* 0 or an errno value, which tells a kernel without filters from a machine without memory. */
+static int new_filter(uint32_t otherwise, scmp_filter_ctx *filter) {
+  *filter = seccomp_init(otherwise);
+  if (*filter == NULL) return ENOMEM;
+  int error = -seccomp_attr_set(*filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  if (error == 0) error = -seccomp_attr_set(*filter, SCMP_FLTATR_CTL_TSYNC, 1);
+  if (error != 0) seccomp_release(*filter);
+  return error;
 }
 
 /* All known names, so that what isn't known doesn't exist. clone3 stays unknown: its flags lie in memory, where no filter can
@@ -171,7 +172,14 @@ static int modes(scmp_filter_ctx filter) {
   return error ? error : rule(filter, SCMP_ACT_ERRNO(ENOSYS), "openat2", 0, NULL);
 }
 
-static int by_argument(scmp_filter_ctx filter, pid_t self, int landlock) {
+static int watched(scmp_filter_ctx filter) {
+  int error = rules(filter, told, watched_calls, COUNT(watched_calls));
+  for (size_t i = 0; i < COUNT(watched_calls_at) && !error; i++)
+    error = TELL(watched_calls_at[i].name, IS(watched_calls_at[i].folder, AT_FDCWD));
+  return error;
+}
+
+static int by_argument(scmp_filter_ctx filter, pid_t self, int landlock, bool watches) {
   int error = rules(filter, told, told_calls, COUNT(told_calls));
   if (!error) error = rules(filter, deny, denied_calls, COUNT(denied_calls));
   if (!error) error = signals_and_threads(filter, self);
@@ -179,16 +187,19 @@ static int by_argument(scmp_filter_ctx filter, pid_t self, int landlock) {
   if (!error) error = sockets(filter);
   if (!error) error = descriptors(filter, landlock);
   if (!error) error = modes(filter);
+  if (!error && watches) error = watched(filter);
   return error;
 }
 
 /* --- Making both --------------------------------------------------------------------------------------------------
  * Making them takes libseccomp ten times as long as the kernel takes to put them into force. The host has it done once, for
- * a process number that nobody has, and hands the programs to every worker: twice a u32 count and so many instructions. */
+ * a process number that nobody has, and hands the programs to every worker: three times a u32 count and so many instructions, for
+ * names, for arguments with somebody who listens, and without. */
 
 #define NOBODY 0x7E1A7E1A
 #define MOST_INSTRUCTIONS 4096u
-#define MOST_BYTES (2 * (sizeof(uint32_t) + MOST_INSTRUCTIONS * sizeof(struct sock_filter)))
+#define PROGRAMS 3
+#define MOST_BYTES (PROGRAMS * (sizeof(uint32_t) + MOST_INSTRUCTIONS * sizeof(struct sock_filter)))
 
 static uint8_t made[MOST_BYTES];
 
@@ -210,56 +221,63 @@ static int put_program(scmp_filter_ctx filter, size_t *length) {
 }
 
 static int put_names(size_t *length) {
-  scmp_filter_ctx filter = new_filter(SCMP_ACT_ERRNO(ENOSYS));
-  if (filter == NULL) return ENOMEM;
-  int error = -by_name(filter);
+  scmp_filter_ctx filter;
+  int error = new_filter(SCMP_ACT_ERRNO(ENOSYS), &filter);
+  if (error != 0) return error;
+  error = -by_name(filter);
   if (error == 0) return put_program(filter, length);
   seccomp_release(filter);
   return error;
 }
 
-static int put_arguments(pid_t self, int landlock, size_t *length) {
-  scmp_filter_ctx filter = new_filter(SCMP_ACT_ALLOW);
-  if (filter == NULL) return ENOMEM;
-  int error = -by_argument(filter, self, landlock);
+static int put_arguments(pid_t self, int landlock, uint32_t action, bool watches, size_t *length) {
+  scmp_filter_ctx filter;
+  int error = new_filter(SCMP_ACT_ALLOW, &filter);
+  if (error != 0) return error;
+  told = action;
+  error = -by_argument(filter, self, landlock, watches);
   if (error == 0) return put_program(filter, length);
   seccomp_release(filter);
-  if (told == deny) return error;
-  told = deny;
-  return put_arguments(self, landlock, length);
+  return error;
 }
 
 /* Fills `made`. 0 or an errno value. */
-static int make(pid_t self, int landlock, size_t *length) {
+static int make(pid_t self, int landlock, bool watches, size_t *length) {
   *length = 0;
   int error = put_names(length);
-  return error != 0 ? error : put_arguments(self, landlock, length);
+  if (error != 0) return error;
+  /* Where libseccomp doesn't know how to ask, nobody is. */
+  if (put_arguments(self, landlock, SCMP_ACT_NOTIFY, watches, length) != 0) error = put_arguments(self, landlock, deny, false, length);
+  return error != 0 ? error : put_arguments(self, landlock, deny, false, length);
 }
 
-/* The numbers that a listener is told, by name: u32 count, and so often u32 number, u32 length, name. */
-static void print_numbers(const char *const names[], size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    uint32_t head[2] = {(uint32_t)number(names[i]), (uint32_t)strlen(names[i])};
-    if (number(names[i]) < 0) continue;
-    fwrite(head, sizeof head, 1, stdout);
-    fputs(names[i], stdout);
+/* The number of a call that a listener is told, by name: u32 number, u32 length, name. Counted where `out` is NULL. */
+static uint32_t put_number(const char *name, FILE *out) {
+  uint32_t head[2] = {(uint32_t)number(name), (uint32_t)strlen(name)};
+  if (number(name) < 0) return 0;
+  if (out != NULL) {
+    fwrite(head, sizeof head, 1, out);
+    fputs(name, out);
   }
+  return 1;
 }
 
-static uint32_t numbers(const char *const names[], size_t count) {
-  uint32_t found = 0;
-  for (size_t i = 0; i < count; i++) found += number(names[i]) >= 0;
-  return found;
+static uint32_t put_numbers(FILE *out) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < COUNT(told_calls); i++) count += put_number(told_calls[i], out);
+  for (size_t i = 0; i < COUNT(told_by_argument); i++) count += put_number(told_by_argument[i], out);
+  for (size_t i = 0; i < COUNT(watched_calls); i++) count += put_number(watched_calls[i], out);
+  for (size_t i = 0; i < COUNT(watched_calls_at); i++) count += put_number(watched_calls_at[i].name, out);
+  return count;
 }
 
 int calls_print(int landlock) {
   size_t length;
-  if (make(NOBODY, landlock, &length) != 0) return 1;
-  uint32_t count = numbers(told_calls, COUNT(told_calls)) + numbers(told_by_argument, COUNT(told_by_argument));
+  if (make(NOBODY, landlock, true, &length) != 0) return 1;
+  uint32_t count = put_numbers(NULL);
   fwrite(made, length, 1, stdout);
   fwrite(&count, sizeof count, 1, stdout);
-  print_numbers(told_calls, COUNT(told_calls));
-  print_numbers(told_by_argument, COUNT(told_by_argument));
+  put_numbers(stdout);
   return fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -273,51 +291,59 @@ static long install(unsigned flags, struct sock_fprog *program) {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, program);
 }
 
-/* With a listener if it tells of calls and the kernel lets anybody listen. */
-static bool put_into_force(struct sock_fprog *program, int *listener) {
-  bool has_told = false;
-  for (unsigned at = 0; at < program->len; at++) has_told |= tells(&program->filter[at]);
-  if (has_told) {
-    long got = install(SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH | SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
-    if (got >= 0) {
-      *listener = (int)got;
-      return true;
-    }
-    for (unsigned at = 0; at < program->len; at++)
-      if (tells(&program->filter[at])) program->filter[at].k = SECCOMP_RET_ERRNO | EPERM;
-  }
-  return install(SECCOMP_FILTER_FLAG_TSYNC, program) == 0;
+static bool is_asking(const struct sock_fprog *program) {
+  for (unsigned at = 0; at < program->len; at++)
+    if (tells(&program->filter[at])) return true;
+  return false;
 }
 
-static bool load_both(pid_t self, const uint8_t *bytes, size_t length, int *listener, int *error) {
-  static struct sock_filter instructions[MOST_INSTRUCTIONS];
-  *error = EINVAL;
-  for (int i = 0; i < 2; i++) {
-    uint32_t count;
-    if (length < sizeof count) return false;
-    memcpy(&count, bytes, sizeof count);
-    bytes += sizeof count, length -= sizeof count;
-    size_t size = count * sizeof *instructions;
-    if (count == 0 || count > MOST_INSTRUCTIONS || size > length) return false;
-    memcpy(instructions, bytes, size);
-    bytes += size, length -= size;
-    for (uint32_t at = 0; at < count; at++)
-      if (instructions[at].k == NOBODY) instructions[at].k = (uint32_t)self;
-    struct sock_fprog program = {(unsigned short)count, instructions};
-    if (!put_into_force(&program, listener)) {
-      *error = errno;
-      return false;
-    }
-  }
+/* A descriptor on which the program's questions come, -1 if nobody can listen. */
+static int listen_to(struct sock_fprog *program) {
+  /* A signal must not take back a question that has been read: the target would see a call interrupted that never is. Younger
+   * than listening itself. */
+  unsigned flags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH | SECCOMP_FILTER_FLAG_NEW_LISTENER;
+  if (!is_asking(program)) return -1;
+  int listener = (int)install(flags | WAIT_KILLABLE_RECV, program);
+  return listener >= 0 || errno != EINVAL ? listener : (int)install(flags, program);
+}
+
+/* Takes one program off what was handed; false if there is none. */
+static bool take_program(const uint8_t **bytes, size_t *length, pid_t self, struct sock_fprog *program) {
+  uint32_t count;
+  if (*length < sizeof count) return false;
+  memcpy(&count, *bytes, sizeof count);
+  *bytes += sizeof count, *length -= sizeof count;
+  size_t size = count * sizeof *program->filter;
+  if (count == 0 || count > MOST_INSTRUCTIONS || size > *length) return false;
+  memcpy(program->filter, *bytes, size);
+  *bytes += size, *length -= size;
+  program->len = (unsigned short)count;
+  for (uint32_t at = 0; at < count; at++)
+    if (program->filter[at].k == NOBODY) program->filter[at].k = (uint32_t)self;
   return true;
+}
+
+static bool load_all(pid_t self, const uint8_t *bytes, size_t length, int *listener, int *error) {
+  static struct sock_filter instructions[PROGRAMS][MOST_INSTRUCTIONS];
+  struct sock_fprog programs[PROGRAMS];
+  for (int i = 0; i < PROGRAMS; i++) {
+    programs[i].filter = instructions[i];
+    *error = EINVAL;
+    if (!take_program(&bytes, &length, self, &programs[i])) return false;
+  }
+  bool done = install(SECCOMP_FILTER_FLAG_TSYNC, &programs[0]) == 0;
+  if (done) *listener = listen_to(&programs[1]);
+  if (done && *listener < 0) done = install(SECCOMP_FILTER_FLAG_TSYNC, &programs[2]) == 0;
+  if (!done) *error = errno;
+  return done;
 }
 
 bool calls_confine(pid_t self, int landlock, relay_text handed, int *listener, const char **call, int *error) {
   *listener = -1;
   *call = "seccomp";
-  if (handed.length > 0) return load_both(self, (const uint8_t *)handed.bytes, handed.length, listener, error);
+  if (handed.length > 0) return load_all(self, (const uint8_t *)handed.bytes, handed.length, listener, error);
   size_t length;
-  *error = make(self, landlock, &length);
+  *error = make(self, landlock, false, &length);
   if (*error != 0) *call = "seccomp_rule_add";
-  return *error == 0 && load_both(self, made, length, listener, error);
+  return *error == 0 && load_all(self, made, length, listener, error);
 }

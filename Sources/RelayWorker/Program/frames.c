@@ -150,18 +150,20 @@ void put_text(struct outgoing *out, const void *bytes, uint32_t length) {
   out->count += length;
 }
 
-static void carry(struct msghdr *message, char *control, size_t size, int descriptor) {
+#define MOST_WITH_A_FRAME 2              /* that go with one frame */
+
+static void carry(struct msghdr *message, char *control, const int *descriptors, size_t count) {
   message->msg_control = control;
-  message->msg_controllen = size;
+  message->msg_controllen = CMSG_SPACE(count * sizeof *descriptors);
   struct cmsghdr *header = CMSG_FIRSTHDR(message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof descriptor);
-  memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  header->cmsg_len = CMSG_LEN(count * sizeof *descriptors);
+  memcpy(CMSG_DATA(header), descriptors, count * sizeof *descriptors);
 }
 
 static void send_frame(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length,
-                       int descriptor) {
+                       const int *descriptors, size_t count) {
   if (getpid() != worker.pid) return;   /* a child of the target's has nothing to say */
   uint8_t header[RELAY_FRAME_HEADER];
   relay_put32(header, (out != NULL ? out->count : 0) + tail_length);
@@ -174,8 +176,8 @@ static void send_frame(uint16_t type, uint64_t request, const struct outgoing *o
       {(void *)tail, tail_length},
   };
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
-  _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-  if (descriptor >= 0) carry(&message, control, sizeof control, descriptor);
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE(MOST_WITH_A_FRAME * sizeof(int))] = {0};
+  if (count > 0) carry(&message, control, descriptors, count);
   pthread_mutex_lock(&sending);
   while (message.msg_iovlen > 0) {
     ssize_t sent = sendmsg(RELAY_WORKER_SOCKET, &message, MSG_NOSIGNAL);
@@ -204,9 +206,9 @@ static void send_frame(uint16_t type, uint64_t request, const struct outgoing *o
 }
 
 void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length) {
-  send_frame(type, request, out, tail, tail_length, -1);
+  send_frame(type, request, out, tail, tail_length, NULL, 0);
 }
 
-void frame_send_with(uint16_t type, uint64_t request, const struct outgoing *out, int descriptor) {
-  send_frame(type, request, out, NULL, 0, descriptor);
+void frame_send_with(uint16_t type, uint64_t request, const struct outgoing *out, const int *descriptors, size_t count) {
+  send_frame(type, request, out, NULL, 0, descriptors, count);
 }

@@ -57,8 +57,8 @@ void put_text(struct outgoing *out, const void *bytes, uint32_t length);
 /* Sends one frame whole, from any thread; `tail` follows the fields and may be NULL with length 0. */
 void frame_send(uint16_t type, uint64_t request, const struct outgoing *out, const void *tail, uint32_t tail_length);
 
-/* As above, without a tail and with a descriptor, which stays the caller's; -1 for none. */
-void frame_send_with(uint16_t type, uint64_t request, const struct outgoing *out, int descriptor);
+/* As above, without a tail and with at most two descriptors, which stay the caller's. */
+void frame_send_with(uint16_t type, uint64_t request, const struct outgoing *out, const int *descriptors, size_t count);
 
 void protocol_broken(const char *why) __attribute__((noreturn));
 

@@ -151,8 +151,10 @@ static bool confine(uint64_t request, uint32_t must, relay_text filter) {
   }
   struct outgoing out = {.count = 0};
   put_u32(&out, had);
-  put_u32(&out, listener >= 0);
-  frame_send_with(RELAY_FRAME_CONFINED, request, &out, listener);
+  int descriptors[] = {listener, worker.memory};
+  size_t count = listener < 0 ? 0 : worker.memory > 0 ? 2 : 1;
+  put_u32(&out, (uint32_t)count);
+  frame_send_with(RELAY_FRAME_CONFINED, request, &out, descriptors, count);
   if (listener >= 0) close(listener);
   return true;
 }
@@ -175,6 +177,8 @@ void call_load(struct frame *frame) {
   const char *name = has_nul ? NULL : keep(path.bytes, path.length);
   if (name != NULL && name[0] == '/') files_allow(name, RELAY_ACCESS_READ);
   bool confined = confine(frame->request, must, filter);
+  if (worker.memory > 0) close(worker.memory);
+  worker.memory = 0;
   for (size_t index = 0; index < sizeof resources / sizeof *resources; index++) setup_limit(resources[index], limits[index]);
   if (confined) load(frame->request, name);
   forget_kept();

@@ -66,13 +66,16 @@ void setup_process(const char *host_pid) {
   worker.host = (pid_t)host;
   setup_end_with_host();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("can't give up new privileges");
-  prctl(PR_SET_DUMPABLE, 0);
   setpgid(0, 0);
   umask(077);
   struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   reset_signals();
   reset_descriptors();
+  /* While it may still open it: for the host, which reads there the names of files that the target asks for. */
+  worker.memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  if (worker.memory < 0) worker.memory = 0;
+  prctl(PR_SET_DUMPABLE, 0);
   worker.pid = getpid();
   worker.caller = pthread_self();
   atomic_store(&worker.cancel, -1);

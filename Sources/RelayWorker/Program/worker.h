@@ -35,6 +35,7 @@ struct target {
 
 struct worker {
   pid_t host;                           /* its process number */
+  int memory;                           /* its own, open for reading until the target is loaded; 0 for none */
   pid_t pid;                            /* a child that the target forked finds another one and keeps silent */
   pthread_t caller;                     /* the calling thread */
   _Atomic uint32_t during;              /* DURING_… */

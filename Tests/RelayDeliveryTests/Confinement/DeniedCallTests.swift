@@ -8,11 +8,11 @@ import Testing
   private static let start = BootTime.now
 
   @Test func `are answered at once up to a number, then so many a second`() {
-    var calls = DeniedCalls(now: Self.start)
+    var pace = DenialPace(now: Self.start)
     var answered = 0
     func answer(at milliseconds: Int64) {
-      while calls.mayAnswer(at: Self.start.advanced(milliseconds: milliseconds)) {
-        _ = calls.note(59)
+      while pace.mayAnswer(at: Self.start.advanced(milliseconds: milliseconds)) {
+        pace.answered()
         answered += 1
       }
     }
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `are told once by number, and counted`() {
-    var calls = DeniedCalls(now: Self.start)
+    var calls = DeniedCalls()
     #expect(calls.note(59) && calls.note(62) && !calls.note(59) && !calls.note(59) && calls.note(-1))
     #expect(calls.repeated.map(\.call) == [59] && calls.repeated.map(\.times) == [3])
   }
@@ -51,7 +51,7 @@ import Testing
   private static func bytes(_ numbers: UInt32...) -> [UInt8] {
     numbers.flatMap { number in withUnsafeBytes(of: number) { Array($0) } }
   }
-  private static let programs = bytes(1, 7, 8) + bytes(2, 1, 2, 3, 4)
+  private static let programs = bytes(1, 7, 8) + bytes(2, 1, 2, 3, 4) + bytes(1, 5, 6)
   private static let printed = programs + bytes(2, 59, 6) + Array("execve".utf8) + bytes(62, 4) + Array("kill".utf8)
 
   @Test func `are read with the names behind them`() throws {

@@ -19,7 +19,7 @@ extension WorkerFrame {
     full.receipt = "id-1"
     let messages: [WorkerMessage] = [
       .hello(version: 1), .loaded(abi: 0x1_0002, hasCheck: true, hasClose: false),
-      .confined([.calls], hasListener: true), .confined([], hasListener: false),
+      .confined([.calls], descriptors: 2), .confined([], descriptors: 0),
       .loadFailed(.missingSymbol, "no x"),
       .manifest(Array("{}".utf8)), .described(returnCode: -1), .opened(returnCode: 0, verdict),
       .result(deliveryID: "0189-a", returnCode: 0, full, .whole), .log(level: 2, "a line"),
@@ -37,9 +37,9 @@ extension WorkerMessage {
     case .hello(let version):
       writer.u32(version)
       return RELAY_FRAME_HELLO
-    case .confined(let pieces, let hasListener):
+    case .confined(let pieces, let descriptors):
       writer.u32(pieces.reduce(0) { $0 | $1.bit })
-      writer.u32(hasListener ? 1 : 0)
+      writer.u32(UInt32(descriptors))
       return RELAY_FRAME_CONFINED
     case .loaded(let abi, let hasCheck, let hasClose):
       writer.u32(abi)

@@ -79,8 +79,9 @@
 #define RELAY_FRAME_STATE_NEXT 141u
 #define RELAY_FRAME_SCRATCH 142u        /* u64 maximum bytes, 0 = as the host likes */
 #define RELAY_FRAME_VERIFY 143u         /* u64 checksum of the whole as the worker read it */
-#define RELAY_FRAME_CONFINED 144u       /* u32 RELAY_CONFINE_… in force, u32 1 if denied calls can be heard of, else 0; descriptor
-                                         * then: where (seccomp_unotify(2)). An answer to LOAD that comes before the target is loaded,
+#define RELAY_FRAME_CONFINED 144u       /* u32 RELAY_CONFINE_… in force, u32 how many descriptors: 0, or 1 where calls that are
+                                         * denied or watched can be heard of (seccomp_unotify(2)), or 2 with this process's memory,
+                                         * to be read, behind it. An answer to LOAD that comes before the target is loaded,
                                          * so it is no target's word; LOADED or LOAD_FAILED follows */
 
 /* Kinds of a setting, and its value. A member of a list or object has an entry of its own, after the one of its
