@@ -34,6 +34,12 @@ bool calls_confine(pid_t self, int landlock, relay_text handed, int *listener, c
 /* Prints the filters, for the host to hand to its workers, and the names of calls that it may hear of; an exit status. */
 int calls_print(int landlock);
 
+/* enforce.c: puts such programs into force; three times a u32 count and so many instructions, in which CALL_NOBODY is `self`. */
+#define CALL_PROGRAMS 3
+#define CALL_MOST_INSTRUCTIONS 4096u
+#define CALL_NOBODY 0x7E1A7E1A
+bool calls_enforce(pid_t self, const uint8_t *bytes, size_t length, int *listener, int *error);
+
 /* identity.c: becomes this user, or stays who it is and keeps of root's powers only those over files. */
 bool identity_drop(uid_t user, gid_t group, const gid_t *groups, size_t count);
 bool identity_shed_powers(void);

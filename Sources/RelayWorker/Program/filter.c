@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -30,7 +29,6 @@
 #define CLONE_NEW_ANY 0x7E020000u       /* every CLONE_NEW… that clone takes */
 #define SET_PTRACER 0x59616d61u
 #define SCHED_CORE 62
-#define WAIT_KILLABLE_RECV (1u << 5)
 #define INT 0xFFFFFFFFu                 /* what the kernel takes of an argument that is an int */
 
 static const uint32_t deny = SCMP_ACT_ERRNO(EPERM);
@@ -196,10 +194,7 @@ static int by_argument(scmp_filter_ctx filter, pid_t self, int landlock, bool wa
  * a process number that nobody has, and hands the programs to every worker: three times a u32 count and so many instructions, for
  * names, for arguments with somebody who listens, and without. */
 
-#define NOBODY 0x7E1A7E1A
-#define MOST_INSTRUCTIONS 4096u
-#define PROGRAMS 3
-#define MOST_BYTES (PROGRAMS * (sizeof(uint32_t) + MOST_INSTRUCTIONS * sizeof(struct sock_filter)))
+#define MOST_BYTES (CALL_PROGRAMS * (sizeof(uint32_t) + CALL_MOST_INSTRUCTIONS * sizeof(struct sock_filter)))
 
 static uint8_t made[MOST_BYTES];
 
@@ -209,7 +204,7 @@ static int put_program(scmp_filter_ctx filter, size_t *length) {
   seccomp_release(filter);
   off_t size = error == 0 ? lseek(file, 0, SEEK_END) : 0;
   uint32_t count = (uint32_t)((size_t)size / sizeof(struct sock_filter));
-  if (error == 0 && (count == 0 || count > MOST_INSTRUCTIONS)) error = E2BIG;
+  if (error == 0 && (count == 0 || count > CALL_MOST_INSTRUCTIONS)) error = E2BIG;
   if (error == 0) {
     memcpy(made + *length, &count, sizeof count);
     *length += sizeof count;
@@ -273,7 +268,7 @@ static uint32_t put_numbers(FILE *out) {
 
 int calls_print(int landlock) {
   size_t length;
-  if (make(NOBODY, landlock, true, &length) != 0) return 1;
+  if (make(CALL_NOBODY, landlock, true, &length) != 0) return 1;
   uint32_t count = put_numbers(NULL);
   fwrite(made, length, 1, stdout);
   fwrite(&count, sizeof count, 1, stdout);
@@ -281,69 +276,12 @@ int calls_print(int landlock) {
   return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* --- Putting them into force -------------------------------------------------------------------------------------- */
-
-static bool tells(const struct sock_filter *instruction) {
-  return instruction->code == (BPF_RET | BPF_K) && instruction->k == SECCOMP_RET_USER_NOTIF;
-}
-
-static long install(unsigned flags, struct sock_fprog *program) {
-  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, program);
-}
-
-static bool is_asking(const struct sock_fprog *program) {
-  for (unsigned at = 0; at < program->len; at++)
-    if (tells(&program->filter[at])) return true;
-  return false;
-}
-
-/* A descriptor on which the program's questions come, -1 if nobody can listen. */
-static int listen_to(struct sock_fprog *program) {
-  /* A signal must not take back a question that has been read: the target would see a call interrupted that never is. Younger
-   * than listening itself. */
-  unsigned flags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH | SECCOMP_FILTER_FLAG_NEW_LISTENER;
-  if (!is_asking(program)) return -1;
-  int listener = (int)install(flags | WAIT_KILLABLE_RECV, program);
-  return listener >= 0 || errno != EINVAL ? listener : (int)install(flags, program);
-}
-
-/* Takes one program off what was handed; false if there is none. */
-static bool take_program(const uint8_t **bytes, size_t *length, pid_t self, struct sock_fprog *program) {
-  uint32_t count;
-  if (*length < sizeof count) return false;
-  memcpy(&count, *bytes, sizeof count);
-  *bytes += sizeof count, *length -= sizeof count;
-  size_t size = count * sizeof *program->filter;
-  if (count == 0 || count > MOST_INSTRUCTIONS || size > *length) return false;
-  memcpy(program->filter, *bytes, size);
-  *bytes += size, *length -= size;
-  program->len = (unsigned short)count;
-  for (uint32_t at = 0; at < count; at++)
-    if (program->filter[at].k == NOBODY) program->filter[at].k = (uint32_t)self;
-  return true;
-}
-
-static bool load_all(pid_t self, const uint8_t *bytes, size_t length, int *listener, int *error) {
-  static struct sock_filter instructions[PROGRAMS][MOST_INSTRUCTIONS];
-  struct sock_fprog programs[PROGRAMS];
-  for (int i = 0; i < PROGRAMS; i++) {
-    programs[i].filter = instructions[i];
-    *error = EINVAL;
-    if (!take_program(&bytes, &length, self, &programs[i])) return false;
-  }
-  bool done = install(SECCOMP_FILTER_FLAG_TSYNC, &programs[0]) == 0;
-  if (done) *listener = listen_to(&programs[1]);
-  if (done && *listener < 0) done = install(SECCOMP_FILTER_FLAG_TSYNC, &programs[2]) == 0;
-  if (!done) *error = errno;
-  return done;
-}
-
 bool calls_confine(pid_t self, int landlock, relay_text handed, int *listener, const char **call, int *error) {
   *listener = -1;
   *call = "seccomp";
-  if (handed.length > 0) return load_all(self, (const uint8_t *)handed.bytes, handed.length, listener, error);
+  if (handed.length > 0) return calls_enforce(self, (const uint8_t *)handed.bytes, handed.length, listener, error);
   size_t length;
   *error = make(self, landlock, false, &length);
   if (*error != 0) *call = "seccomp_rule_add";
-  return *error == 0 && load_all(self, made, length, listener, error);
+  return *error == 0 && calls_enforce(self, made, length, listener, error);
 }
