@@ -56,6 +56,7 @@ import Testing
       let verdict = host.deliver(SMTPTarget.self, FakeDelivery("x"))
       #expect(verdict.outcome == outcome, "\(phase): \(verdict.message)")
       #expect(verdict.maybeDelivered == (phase == "dot"))
+      #expect(verdict.message.contains("has said nothing yet") == (phase == "greeting"))
       #expect(monotonicSeconds() - start < 5 * (Sanitizer.isOn ? 6 : 1))
     }
   }

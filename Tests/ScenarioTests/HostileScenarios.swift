@@ -38,7 +38,7 @@ import Testing
     // It says nothing.
     Crime("hang", "none", "Nothing has moved for", timeout: "1s"),
     Crime("ignore-term", "none", "It didn't stop when asked", timeout: "1s"),
-    Crime("hang-cancel", "retry", "Nothing has moved for", timeout: "1s"),
+    Crime("hang-cancel", "retry", "(delivery.timeout). The target says: it waited in vain.", timeout: "1s"),
     Crime("hang-unsure", "retry", "Nothing has moved for", timeout: "1s"),
     // Only a complete frame counts, and the first one.
     Crime("forged-result", "delivered", settings: "\"request\": 1"),

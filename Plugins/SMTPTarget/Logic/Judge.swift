@@ -44,7 +44,7 @@ struct Judge {
       let why = outcome.stopped ? "stopped while waiting for the answer" : outcome.words
       return .retry(.timeout, "the whole mail was sent, but no answer came: \(why)", maybeDelivered: true)
     }
-    if outcome.stopped { return .cancelled }
+    if outcome.stopped { return Verdict(.cancelled, message: Words.stopped(conversation, settings)) }
     if let (phase, reply) = refusal(conversation) { return verdict(phase, reply) }
     return Words.verdict(onFailure: outcome, settings)
   }

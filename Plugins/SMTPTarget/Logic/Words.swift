@@ -67,6 +67,15 @@ enum Words {
     }
   }
 
+  /// Where a conversation stood that the host ended, most often because nothing moved; empty where that says nothing.
+  static func stopped(_ conversation: Conversation, _ settings: SMTPSettings) -> String {
+    guard conversation.phase == .greeting, conversation.lastAnswered == nil else { return "" }
+    let silent = "\(place(settings)) has said nothing yet"
+    return settings.security == .tls
+      ? silent
+      : "\(silent); is \"security\" right for \"port\"? A server that expects TLS from the start waits for it (\"tls\")"
+  }
+
   /// What a check found.
   static func offer(_ conversation: Conversation, _ settings: SMTPSettings, loggedIn: Bool) -> String {
     let offered = conversation.capabilities

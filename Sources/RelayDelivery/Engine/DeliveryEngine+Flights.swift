@@ -268,7 +268,8 @@ extension DeliveryEngine {
     let wasEnded = verdict.code == .cancelled || verdict.code == .retry && verdict.reason == RELAY_REASON_TIMEOUT
     if flight.isStalled, wasEnded {
       verdict = DeliveryVerdict(
-        .retry, reason: RELAY_REASON_TIMEOUT, maybeDelivered: flight.isAllRead, message: stallMessage(runtime, flight))
+        .retry, reason: RELAY_REASON_TIMEOUT, maybeDelivered: flight.isAllRead,
+        message: stallMessage(runtime, flight, saying: verdict.code == .cancelled ? wire.message : ""))
     }
     if use == .failed, verdict.code != .delivered, flight.content == .damaged, !flight.isTest {
       // The verdict is about bytes that should never have gone out; the artifact itself is the matter.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayJSON
 import RelaySystem
 
 /// Seeing to it that workers move, end when told, and don't stay without work.
@@ -36,11 +37,14 @@ extension DeliveryEngine {
     watchFlight(runtime)
   }
 
-  func stallMessage(_ runtime: PipelineRuntime, _ flight: Flight) -> String {
+  /// - Parameter words: where it stood, by the target.
+  func stallMessage(_ runtime: PipelineRuntime, _ flight: Flight, saying words: String = "") -> String {
     let seconds = flight.silence / 1000
-    return flight.isAllRead
+    let silence =
+      flight.isAllRead
       ? "Everything was sent, then nothing was heard for \(seconds) s."
       : "Nothing has moved for \(seconds) s (delivery.timeout)."
+    return words.isEmpty ? silence : "\(silence) The target says: \(PrintableText.cleaned(words))."
   }
 
   /// A person or the end of the program wants the delivery under way to end.

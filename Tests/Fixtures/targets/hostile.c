@@ -301,6 +301,7 @@ int32_t relay_target_deliver(const relay_host *host, void *instance, const relay
   verdict->code = RELAY_DELIVERED;
   if (is("hang-cancel")) {
     verdict->code = hang_until_cancelled(host);
+    message(host, "it waited in vain");
     return 0;
   }
   if (is("hang-unsure")) {                              /* knows only that it was told to stop */
