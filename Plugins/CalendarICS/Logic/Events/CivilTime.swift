@@ -23,7 +23,7 @@ enum CivilTime {
 
   /// A date, T, a time and an offset: "2026-03-28T10:00:00+01:00", "…Z".
   ///
-  /// Seconds may be absent, their fraction is cut off.
+  /// Seconds may be absent, their fraction is cut off; a leap second is the first one of the next minute, as in Unix time.
   static func instant(_ text: String) -> Instant {
     var digits = Digits(text)
     guard let date = digits.date(), digits.take("T") || digits.take("t"), let hour = digits.number(2), hour < 24,
@@ -31,13 +31,14 @@ enum CivilTime {
     else { return .unreadable }
     var second: Int32 = 0
     if digits.take(":") {
-      guard let read = digits.number(2), read < 60 else { return .unreadable }
+      guard let read = digits.number(2), read <= 60 else { return .unreadable }
       second = read
       if digits.take(".") || digits.take(",") {
         guard digits.skipDigits() else { return .unreadable }
       }
     }
-    guard let local = seconds(date, (hour, minute, second)) else { return .unreadable }
+    let leap: Int64 = second == 60 ? 1 : 0
+    guard let local = seconds(date, (hour, minute, min(second, 59))).map({ $0 + leap }) else { return .unreadable }
     if digits.isAtEnd { return .withoutOffset }
     guard let offset = digits.offset(), digits.isAtEnd else { return .unreadable }
     let instant = local - offset

@@ -69,9 +69,9 @@ enum EventProblem {
     case .keyTwice(let first): "event \(first) has the same key; each event needs one of its own"
     case .tooLong: "its texts have more than \(EventReader.mostText) bytes; shorten \"notes\""
     case .badDay(let name, let text):
-      "\"\(name)\" is \"\(InputFault.shown(text))\"; an all-day event needs a date such as 2026-03-28"
+      "\"\(name)\" is \"\(InputFault.shown(text))\"; an all-day event needs a date such as 2026-03-28, in the years 0001 to 9999"
     case .badTime(let name, let text):
-      "\"\(name)\" is \"\(InputFault.shown(text))\"; expected a time with an offset such as 2026-03-28T10:00:00+01:00"
+      "\"\(name)\" is \"\(InputFault.shown(text))\"; expected a time with an offset such as 2026-03-28T10:00:00+01:00, in the years 0001 to 9999"
     case .noOffset(let name, let text):
       "\"\(name)\" is \"\(InputFault.shown(text))\", a time without an offset; add one, as in 2026-03-28T10:00:00+01:00 or …Z"
     case .dayWithoutAllDay(let name, let text):
