@@ -49,15 +49,17 @@ package actor TargetDiscovery {
 
   /// - Parameters:
   ///   - store: the folder for the copies that workers load.
+  ///   - manifests: a folder in which another store's manifests may be read.
   ///   - log: told what a target tries and may not while it says what it is.
   package init(
-    host: WorkerHost, threads: WorkThreads, store: String, hostVersion: String, surroundings: WorkerSurroundings,
+    host: WorkerHost, threads: WorkThreads, store: String, manifests: String? = nil, hostVersion: String,
+    surroundings: WorkerSurroundings,
     log: any LogSink
   ) {
     loop = host.loop
     describer = TargetDescriber(host: host, surroundings: surroundings, log: log)
     self.threads = threads
-    scanner = TargetScanner(store: store)
+    scanner = TargetScanner(store: store, manifests: manifests)
     self.hostVersion = hostVersion
   }
 

@@ -28,11 +28,16 @@ struct TargetScanner: Sendable {
 
   /// Where the copies go.
   let store: String
+  /// A folder in which somebody else keeps what targets said of themselves; only read.
+  var manifests: String?
 
   private static func manifestName(_ sha256: String) -> String { sha256 + ".json" }
 
   private func kept(_ sha256: String, in folder: Directory) -> [UInt8]? {
-    (try? folder.content(of: Self.manifestName(sha256), limit: 1 << 20)) ?? nil
+    for place in [folder, manifests.flatMap { try? Directory($0) }] {
+      if let bytes = try? place?.content(of: Self.manifestName(sha256), limit: 1 << 20) { return bytes }
+    }
+    return nil
   }
 
   /// Keeps what a target said of itself; losing it costs asking again.

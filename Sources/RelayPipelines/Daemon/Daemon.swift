@@ -75,6 +75,9 @@ package actor Daemon {
     }
   }
 
+  /// Where the copies of targets are, and what they said of themselves.
+  static func targetStore(inStateFolder state: String) -> String { state + "/targets" }
+
   private init(_ file: ConfigurationFile, _ log: ProgramLog) throws(Refusal) {
     self.file = file
     self.log = log
@@ -103,7 +106,7 @@ package actor Daemon {
     }
     host = WorkerHost(loop: loop, launcher: layout.launcher)
     discovery = TargetDiscovery(
-      host: host, threads: threads, store: state.path + "/targets", hostVersion: UseCases.version,
+      host: host, threads: threads, store: Self.targetStore(inStateFolder: state.path), hostVersion: UseCases.version,
       surroundings: layout.surroundings(first, filter), log: log)
     let (keeper, bell) = (secrets, Bell())
     engine = DeliveryEngine(

@@ -27,7 +27,10 @@ package final class Workshop: Sendable {
       threads = try WorkThreads("targets", count: 1)
       host = WorkerHost(loop: loop, launcher: layout.launcher)
       discovery = TargetDiscovery(
-        host: host, threads: threads, store: store, hostVersion: UseCases.version,
+        host: host, threads: threads, store: store,
+        // A target that the daemon has asked before needn't be asked again.
+        manifests: (try? file?.places()).map { Daemon.targetStore(inStateFolder: $0.state) },
+        hostVersion: UseCases.version,
         surroundings: surroundings, log: NoLog())
       let loop = loop
       try startThread("targets") { loop.run() }

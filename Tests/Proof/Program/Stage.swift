@@ -65,19 +65,45 @@ final class Stage: Sendable {
     guard disk.restart() else { throw ScenarioProblem("the disk can't be mounted again") }
   }
 
-  /// Begins anew: nothing is kept but the receiver.
-  func reset() throws {
+  /// Begins anew: nothing is kept but the receiver and, unless it is cold, what the targets said of themselves.
+  func reset(isCold: Bool = true) throws {
+    if !isCold, disk == nil { try learnTargets() }
     host.killHard()
     faults.stopStriking()
     faults.count([])
-    for name in try host.folder.names() where name != "out" && name != "targets" { try host.folder.removeTree(name) }
+    for name in try host.folder.names() where name != "out" && name != "targets" && name != Self.learned {
+      try host.folder.removeTree(name)
+    }
     if let disk {
       guard disk.renew() else { throw ScenarioProblem("the disk can't be made anew") }
       guard symlink(disk.path + "/state", host.state) == 0 else { throw CallError("symlink") }
       _ = try Directory(disk.path).ensureFolder("state")
     }
+    if !isCold, disk == nil {
+      let store = try Directory.ensure(host.state).ensureFolder("targets")
+      for name in host.names(in: Self.learned) {
+        guard link("\(host.path)/\(Self.learned)/\(name)", "\(store.path)/\(name)") == 0 else {
+          throw CallError("link")
+        }
+      }
+    }
     receiver.forget()
     books.withLock { $0 = Books() }
+  }
+
+  private static let learned = "learned"
+
+  /// Has an undisturbed daemon ask the targets, once.
+  private func learnTargets() throws {
+    guard host.names(in: Self.learned).isEmpty else { return }
+    try host.configure()
+    try host.start()
+    let store = "relay-data/targets"
+    func count(_ suffix: String) -> Int { host.names(in: store).filter { $0.hasSuffix(suffix) }.count }
+    let isComplete = eventually(within: 30) { count(".json") > 0 && count(".json") == count(".so") }
+    host.killHard()
+    guard isComplete else { throw ScenarioProblem("the targets didn't say what they are: \(host.log)") }
+    guard rename("\(host.path)/\(store)", "\(host.path)/\(Self.learned)") == 0 else { throw CallError("rename") }
   }
 
   func note(_ event: HistoryEvent) { books.withLock { $0.history.append(event) } }

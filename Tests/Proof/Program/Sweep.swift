@@ -82,7 +82,7 @@ struct Sweep: Sendable {
     let stage = try Stage(program: program, workersObey: scenario.strikesWorkers, hasDisk: cutsPower)
     var points: UInt64 = 0
     for _ in 0..<3 {
-      try stage.reset()
+      try stage.reset(isCold: scenario.isCold)
       try scenario.prepare(stage)
       try scenario.act(stage) { stage.faults.count(kinds) }
       points = max(points, stage.faults.counted)
@@ -110,7 +110,7 @@ struct Sweep: Sendable {
   private func play(_ scenario: SweepScenario, _ task: Task, on stage: Stage) throws -> (
     struck: Bool, findings: [String]
   ) {
-    try stage.reset()
+    try stage.reset(isCold: scenario.isCold)
     try scenario.prepare(stage)
     // Only what moves bytes can be short.
     let kinds = task.effect == .short ? scenario.kinds.union(.transfer) : scenario.kinds

@@ -40,7 +40,7 @@ extension SweepScenario {
   }
 
   private static let firstStart = SweepScenario(
-    name: "first start", words: "a daemon makes its state folder", prepare: configure
+    name: "first start", words: "a daemon makes its state folder", isCold: true, prepare: configure
   ) { stage, arm in
     arm()
     try stage.host.launch(environment: stage.faults.environment)

@@ -11,6 +11,8 @@ struct SweepScenario: Sendable {
   var effects: [FaultControl.Effect] = Self.allEffects
   /// Whether the calls of the workers are counted, else those of the program itself.
   var strikesWorkers = false
+  /// Whether no daemon has run there before, so that it asks the targets what they are; most scenarios are after that.
+  var isCold = false
   /// Puts the installation into the state from which it starts; nothing is struck yet.
   var prepare: @Sendable (Stage) throws -> Void
   /// Does it: begins by calling `arm`, starts programs with the shim's environment, and returns when nothing more will happen.
