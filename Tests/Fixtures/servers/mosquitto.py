@@ -60,8 +60,14 @@ def start(port):
 
 
 def stop(child):
-    child.terminate()
-    child.wait()
+    # While it starts it takes a signal without ending by it: asked again until it has heard.
+    while True:
+        child.terminate()
+        try:
+            child.wait(0.5)
+            return
+        except subprocess.TimeoutExpired:
+            pass
 
 
 for _ in range(5):
